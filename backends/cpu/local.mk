@@ -1,0 +1,1 @@
+# backends/cpu/local.mk: the OpenBLAS backend.

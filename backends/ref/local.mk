@@ -1,0 +1,1 @@
+# backends/ref/local.mk: the reference backend (linked in, and loadable).

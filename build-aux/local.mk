@@ -1,0 +1,87 @@
+# build-aux/local.mk: build facts, the test harness and targets for developers.
+EXTRA_DIST += bootstrap .clang-format .editorconfig results/README.md \
+	build-aux/build-info build-aux/cmocka-tap build-aux/test-summary \
+	build-aux/check-headers
+
+# ---- build facts: rewritten only when they change, so nothing recompiles ----
+build-info.h: FORCE
+	@$(SHELL) $(top_srcdir)/build-aux/build-info '$(top_srcdir)' \
+	    '$(PACKAGE_VERSION)' '$(CC)' '$(CFLAGS)' $@
+FORCE:
+BUILT_SOURCES += build-info.h
+CLEANFILES += build-info.h
+
+# A tarball has no .git: it carries the commit in a file instead.
+dist-hook:
+	$(SHELL) $(top_srcdir)/build-aux/build-info --commit '$(top_srcdir)' \
+	    > $(distdir)/.tarball-commit
+
+# ---- tests ----
+if HAVE_CMOCKA
+check_PROGRAMS += $(unit_tests)
+TESTS = $(unit_tests) $(script_tests)
+else
+TESTS =
+check-local:
+	@echo "make check needs cmocka: install libcmocka-dev, configure again" >&2
+	@false
+endif
+EXTRA_DIST += $(script_tests)
+TEST_EXTENSIONS = .sh
+TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) \
+	$(top_srcdir)/build-aux/tap-driver.sh
+LOG_DRIVER = $(TAP_DRIVER)
+LOG_COMPILER = $(SHELL) $(top_srcdir)/build-aux/cmocka-tap
+SH_LOG_DRIVER = $(TAP_DRIVER)
+SH_LOG_COMPILER = $(SHELL)
+AM_TESTS_ENVIRONMENT = \
+	M2RUN='$(abs_top_builddir)/m2run'; export M2RUN; \
+	M2RUN_PLUGIN_PATH='$(abs_top_builddir)/.libs'; \
+	export M2RUN_PLUGIN_PATH; \
+	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
+	top_builddir='$(abs_top_builddir)'; export top_builddir; \
+	LC_ALL=C; export LC_ALL; TZ=UTC; export TZ;
+
+# The line `N passed, N failed, N skipped` over the last `make check`.
+test-summary:
+	@$(SHELL) $(top_srcdir)/build-aux/test-summary \
+	    $(TEST_LOGS:.log=.trs)
+
+check-valgrind:
+	@test '$(VALGRIND)' != no || { echo "install valgrind" >&2; exit 1; }
+	M2_TEST_WRAPPER='$(VALGRIND) -q --error-exitcode=99 --leak-check=full' \
+	    $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(unit_tests)'
+
+# ---- source checks ----
+# Every header compiles alone, with the flags of the rooms that use it.
+check-headers:
+	@cd $(top_srcdir) && $(SHELL) build-aux/check-headers \
+	    $(CC) $(DEFS) -Irunner -I. -Iplugins -Ibackends \
+	    -I$(abs_top_builddir) $(BASE_CFLAGS) $(RUNNER_CFLAGS) \
+	    $(OPENBLAS_CFLAGS)
+
+find_sources = find runner backends plugins tests -name '*.[ch]'
+format:
+	@cd $(top_srcdir) && $(find_sources) | xargs $(CLANG_FORMAT) -i
+format-check:
+	@test '$(CLANG_FORMAT)' != no || \
+	    { echo "install clang-format-14" >&2; exit 1; }
+	@cd $(top_srcdir) && $(find_sources) | \
+	    xargs $(CLANG_FORMAT) --dry-run --Werror
+lint:
+	@test '$(CPPCHECK)' != no || { echo "install cppcheck" >&2; exit 1; }
+	@cd $(top_srcdir) && $(CPPCHECK) --quiet --std=c11 --inline-suppr \
+	    --enable=warning,performance,portability --error-exitcode=1 \
+	    --suppress=missingIncludeSystem --suppress=missingInclude \
+	    --max-configs=4 -j 2 -D_GNU_SOURCE \
+	    -Irunner -I. -Iplugins -Ibackends runner backends plugins
+
+if FUZZING
+noinst_PROGRAMS += $(fuzz_targets)
+endif
+
+installcheck-local:
+	$(DESTDIR)$(bindir)/m2run --version
+
+.PHONY: FORCE test-summary check-valgrind check-headers format format-check \
+	lint

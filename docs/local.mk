@@ -1,0 +1,1 @@
+# docs/local.mk: manual pages, shell completion and other documents.

@@ -1,0 +1,1 @@
+# plugins/csv/local.mk: data plugin csv.

@@ -1,0 +1,1 @@
+# plugins/dbn/local.mk: data plugin dbn.

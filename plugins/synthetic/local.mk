@@ -1,0 +1,1 @@
+# plugins/synthetic/local.mk: data plugin synthetic.

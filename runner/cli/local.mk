@@ -1,0 +1,1 @@
+# runner/cli/local.mk: one file per subcommand.

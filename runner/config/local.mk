@@ -1,0 +1,1 @@
+# runner/config/local.mk: experiment file to resolved configuration.

@@ -1,0 +1,1 @@
+# runner/data/local.mk: series to features, windows and batches.

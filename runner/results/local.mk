@@ -1,0 +1,1 @@
+# runner/results/local.mk: run directories.

@@ -1,0 +1,1 @@
+# runner/schedule/local.mk: runs to worker processes.

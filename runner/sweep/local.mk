@@ -1,0 +1,1 @@
+# runner/sweep/local.mk: sweep block to an ordered list of runs.

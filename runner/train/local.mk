@@ -1,0 +1,1 @@
+# runner/train/local.mk: step loop, evaluation, checkpoints.

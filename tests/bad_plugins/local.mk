@@ -1,0 +1,1 @@
+# tests/bad_plugins/local.mk: modules the loader must refuse.

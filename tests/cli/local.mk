@@ -1,0 +1,1 @@
+# tests/cli/local.mk: the program on real files (shell scripts that print TAP).

@@ -1,0 +1,1 @@
+# tests/fuzz/local.mk: libFuzzer targets and their corpora.

@@ -1,0 +1,1 @@
+# tests/golden/local.mk: golden vectors.

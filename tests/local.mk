@@ -1,0 +1,8 @@
+# tests/local.mk: what is tested; unit tests are listed by the room they test.
+include $(top_srcdir)/tests/ops/local.mk
+include $(top_srcdir)/tests/train/local.mk
+include $(top_srcdir)/tests/cli/local.mk
+include $(top_srcdir)/tests/bad_plugins/local.mk
+include $(top_srcdir)/tests/golden/local.mk
+include $(top_srcdir)/tests/fuzz/local.mk
+include $(top_srcdir)/tests/bench/local.mk

@@ -1,0 +1,1 @@
+# tests/ops/local.mk: conformance suite of the ops.

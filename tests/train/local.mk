@@ -1,0 +1,1 @@
+# tests/train/local.mk: golden trainings.
