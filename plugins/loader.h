@@ -32,8 +32,8 @@ int plugin_load(const char *name_or_path, enum m2_plugin_kind kind,
  * The callback returns 0 to go on. */
 int plugin_each(enum m2_plugin_kind kind,
                 int (*visit)(const char *name, const char *path,
-                             const struct plugin *plugin,
-                             const char *err_text, void *context),
+                             const struct plugin *plugin, const char *err_text,
+                             void *context),
                 void *context, struct m2_error *err);
 
 /* A slot's function, or NULL when the plugin does not provide it. */
