@@ -1,0 +1,230 @@
+/* Whole files and directories: limited reads, atomic writes, trees. */
+#include "util/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/path.h"
+
+enum { READ_BLOCK = 65536 };
+
+static int fail_errno(struct m2_error *err, int code, const char *path)
+{
+    return m2_fail(err, code, "%s: %s", path, strerror(errno));
+}
+
+static int too_large(struct m2_error *err, int code, const char *path,
+                     size_t limit)
+{
+    return m2_fail(err, code, "%s: larger than the limit of %zu bytes", path,
+                   limit);
+}
+
+static int read_all(int fd, const char *path, size_t limit, int code,
+                    struct text *out, struct m2_error *err)
+{
+    char *block = malloc(READ_BLOCK);
+    size_t total = 0;
+    int result = 0;
+
+    if (block == NULL)
+        return m2_fail(err, M2_E_MEMORY, "%s: out of memory", path);
+    for (;;) {
+        ssize_t n = read(fd, block, READ_BLOCK);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            result = fail_errno(err, code, path);
+        else if ((size_t)n > limit - total)
+            result = too_large(err, code, path, limit);
+        if (n <= 0 || result != 0)
+            break;
+        total += (size_t)n;
+        text_add_bytes(out, block, (size_t)n);
+    }
+    free(block);
+    return result != 0 ? result : text_check(out, err);
+}
+
+/* Writes and fsyncs; closes fd in any case. errno tells of a failure. */
+static bool write_and_close(int fd, const char *bytes, size_t size)
+{
+    int saved;
+
+    while (size > 0) {
+        ssize_t n = write(fd, bytes, size);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            goto failed;
+        bytes += n;
+        size -= (size_t)n;
+    }
+    if (fsync(fd) == 0)
+        return close(fd) == 0;
+failed:
+    saved = errno;
+    close(fd);
+    errno = saved;
+    return false;
+}
+
+/* dir/.name.tmp for dir/name */
+static char *temporary_name(const char *dir, const char *path,
+                            struct m2_error *err)
+{
+    struct text name = {0};
+
+    text_addf(&name, "%s/.%s.tmp", dir, path_basename(path));
+    return text_steal(&name, err);
+}
+
+/* Removes `name` in the open directory; true also when it is not there. */
+static bool remove_at(int parent, const char *name)
+{
+    const struct dirent *entry;
+    bool ok = true;
+    DIR *stream;
+    int fd;
+
+    if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
+        return true;
+    if (errno != EISDIR && errno != EPERM)
+        return false;
+    fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT;
+    stream = fdopendir(fd);
+    if (stream == NULL) {
+        close(fd);
+        return false;
+    }
+    while (ok && (entry = readdir(stream)) != NULL) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            ok = remove_at(fd, entry->d_name);
+    }
+    if (ok)
+        ok = unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT;
+    int saved = errno;
+    closedir(stream);
+    errno = saved;
+    return ok;
+}
+
+bool file_exists(const char *path)
+{
+    struct stat facts;
+
+    return stat(path, &facts) == 0;
+}
+
+bool file_is_dir(const char *path)
+{
+    struct stat facts;
+
+    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+int file_get_facts(const char *path, int code, struct file_facts *out,
+                   struct m2_error *err)
+{
+    struct stat facts;
+
+    if (stat(path, &facts) != 0)
+        return fail_errno(err, code, path);
+    out->size = facts.st_size;
+    out->mtime_ns =
+        (int64_t)facts.st_mtim.tv_sec * 1000000000 + facts.st_mtim.tv_nsec;
+    return 0;
+}
+
+int file_read(const char *path, size_t limit, int code, struct text *out,
+              struct m2_error *err)
+{
+    struct stat facts;
+    int result;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return fail_errno(err, code, path);
+    if (fstat(fd, &facts) != 0)
+        result = fail_errno(err, code, path);
+    else if (S_ISREG(facts.st_mode) && (uintmax_t)facts.st_size > limit)
+        result = too_large(err, code, path, limit);
+    else
+        result = read_all(fd, path, limit, code, out, err);
+    close(fd);
+    return result;
+}
+
+int file_write_atomic(const char *path, const void *bytes, size_t size,
+                      int code, struct m2_error *err)
+{
+    char *dir = path_dirname(path, err);
+    char *temporary = dir != NULL ? temporary_name(dir, path, err) : NULL;
+    int result = M2_E_MEMORY;
+    int fd;
+
+    if (temporary == NULL)
+        goto out;
+    fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        result = fail_errno(err, code, temporary);
+        goto out;
+    }
+    if (!write_and_close(fd, bytes, size) || rename(temporary, path) != 0) {
+        result = fail_errno(err, code, path);
+        unlink(temporary);
+        goto out;
+    }
+    result = file_sync_dir(dir, code, err);
+out:
+    free(temporary);
+    free(dir);
+    return result;
+}
+
+int file_make_dirs(const char *path, int code, struct m2_error *err)
+{
+    struct text prefix = {0};
+    int result = 0;
+
+    for (const char *end = path; *end != '\0' && result == 0;) {
+        end += strspn(end, "/");
+        end += strcspn(end, "/");
+        text_clear(&prefix);
+        text_add_bytes(&prefix, path, (size_t)(end - path));
+        result = text_check(&prefix, err);
+        if (result == 0 && mkdir(text_string(&prefix), 0777) != 0 &&
+            !file_is_dir(text_string(&prefix)))
+            result = fail_errno(err, code, text_string(&prefix));
+    }
+    text_free(&prefix);
+    return result;
+}
+
+int file_sync_dir(const char *path, int code, struct m2_error *err)
+{
+    int result = 0;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return fail_errno(err, code, path);
+    /* some file systems cannot sync a directory, and say so by EINVAL */
+    if (fsync(fd) != 0 && errno != EINVAL)
+        result = fail_errno(err, code, path);
+    close(fd);
+    return result;
+}
+
+int file_remove_tree(const char *path, int code, struct m2_error *err)
+{
+    return remove_at(AT_FDCWD, path) ? 0 : fail_errno(err, code, path);
+}

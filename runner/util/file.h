@@ -1,0 +1,47 @@
+/* Whole files and directories: limited reads, atomic writes, trees.
+ *
+ * Every failure names the path and the system's reason, and is reported under
+ * the `code` the caller gives: M2_E_CONFIG, M2_E_DATA or M2_E_RESULTS. */
+#ifndef M2_UTIL_FILE_H
+#define M2_UTIL_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "m2_plugin.h"
+#include "util/text.h"
+
+bool file_exists(const char *path); /* any kind; a dangling link does not */
+bool file_is_dir(const char *path);
+
+struct file_facts {
+    int64_t size;     /* bytes */
+    int64_t mtime_ns; /* since 1970 */
+};
+
+int file_get_facts(const char *path, int code, struct file_facts *out,
+                   struct m2_error *err);
+
+/* Appends the file to `out`; more than `limit` bytes is an error, found before
+ * they are read. Pipes work, too. */
+int file_read(const char *path, size_t limit, int code, struct text *out,
+              struct m2_error *err);
+
+/* Replaces a file as a whole: readers see the old bytes or the new ones, and
+ * so does the next boot. Writes `.name.tmp` beside it, fsyncs, renames, fsyncs
+ * the directory. Two writers of one path must not run at once. */
+int file_write_atomic(const char *path, const void *bytes, size_t size,
+                      int code, struct m2_error *err);
+
+/* Makes a directory and its parents; an existing one is fine. */
+int file_make_dirs(const char *path, int code, struct m2_error *err);
+
+/* Makes names created or renamed in a directory durable. */
+int file_sync_dir(const char *path, int code, struct m2_error *err);
+
+/* Removes a file or a whole directory, never following links; what is not
+ * there is fine, what another process removes meanwhile, too. */
+int file_remove_tree(const char *path, int code, struct m2_error *err);
+
+#endif
