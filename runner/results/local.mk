@@ -1,1 +1,9 @@
-# runner/results/local.mk: run directories.
+# runner/results/local.mk: run directories: claim, publish, listing.
+librunner_a_SOURCES += \
+	runner/results/attempt.c runner/results/attempt.h \
+	runner/results/attempt_private.h \
+	runner/results/csvlog.c runner/results/csvlog.h \
+	runner/results/listing.c runner/results/listing.h \
+	runner/results/owner.c runner/results/owner.h \
+	runner/results/publish.c \
+	runner/results/store.c runner/results/store.h

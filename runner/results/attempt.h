@@ -1,0 +1,64 @@
+/* An attempt: this process's own folder for one run, from claim to publish.
+ *
+ * Claim: prepare a folder, lock its owner.json, rename it to the next NNNN
+ * under .active/<hash12>, then look for the published run: if it is there,
+ * withdraw.  An attempt never touches another attempt's files.
+ * Publish: fsync everything, then ONE rename to the published name.  The
+ * rename fails on a folder that is there already, so the first wins and the
+ * loser removes itself.  All I/O goes through the folder's descriptor; ENOENT
+ * or ESTALE there means that the attempt was superseded. */
+#ifndef M2_RESULTS_ATTEMPT_H
+#define M2_RESULTS_ATTEMPT_H
+
+#include <jansson.h>
+
+#include "results/owner.h"
+#include "results/store.h"
+
+struct attempt; /* opaque */
+
+enum claim {
+    CLAIM_OWNED,     /* *out is ours */
+    CLAIM_PUBLISHED, /* there is a published run: *published_out */
+    CLAIM_HELD,      /* another live process works on it */
+    CLAIM_UNSURE,    /* another host's silence is not long enough yet */
+};
+
+struct claim_request {
+    struct run_place place;
+    bool takeover;             /* do not ask whether the owner lives */
+    struct owner_watch *watch; /* kept by the caller between tries */
+};
+
+int attempt_claim(const struct claim_request *request, enum claim *result,
+                  struct attempt **out, char **published_out,
+                  struct m2_error *err);
+
+const char *attempt_path(const struct attempt *attempt);
+const char *attempt_label(const struct attempt *attempt);
+int attempt_dirfd(const struct attempt *attempt);
+int attempt_number(const struct attempt *attempt);
+const struct owner *attempt_owner(const struct attempt *attempt);
+
+/* Folders of earlier attempts of this run, newest first; the list ends with
+ * NULL and belongs to the attempt. */
+char *const *attempt_earlier(const struct attempt *attempt);
+
+/* Call often; writes a heartbeat at most every ten seconds.  M2_E_RESULTS
+ * with "superseded" when the folder is gone. */
+int attempt_heartbeat(struct attempt *attempt, struct m2_error *err);
+
+/* Writes run.json (atomically, fsync). */
+int attempt_write_record(struct attempt *attempt, const json_t *record,
+                         struct m2_error *err);
+
+/* Publishes and frees the attempt.  *won_out is false when another attempt
+ * was first and this one removed itself. */
+int attempt_publish(struct attempt *attempt, bool *won_out, char **path_out,
+                    struct m2_error *err);
+
+/* Lets go without publishing: the folder stays for a later attempt.  NULL is
+ * allowed. */
+void attempt_release(struct attempt *attempt);
+
+#endif

@@ -1,0 +1,42 @@
+/* Every run of a results folder, published or not, with its state. */
+#ifndef M2_RESULTS_LISTING_H
+#define M2_RESULTS_LISTING_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "m2_plugin.h"
+
+/* pending running done stopped failed diverged oom interrupted */
+struct run_entry {
+    char *path;       /* directory */
+    char *experiment; /* <name> */
+    char *run;        /* <label>-<hash12> */
+    char state[16];
+    bool published;
+    json_t *record; /* run.json, or NULL when there is none yet */
+    char *damage;   /* why run.json could not be read, or NULL */
+};
+
+struct run_list {
+    struct run_entry *entries;
+    size_t n;
+};
+
+/* Runs of one experiment (name NULL: all), sorted by experiment and run name.
+ * A damaged run is listed with its damage, never an error of the list. */
+int run_list_load(const char *root, const char *name, struct run_list *out,
+                  struct m2_error *err);
+void run_list_free(struct run_list *list);
+
+/* The entry of one run directory. */
+int run_entry_load(const char *path, struct run_entry *out,
+                   struct m2_error *err);
+void run_entry_free(struct run_entry *entry);
+
+/* A value of run.json by path, as "best.val/loss" or "config.train.steps" (a
+ * path component may hold dots when it is a key of that object). */
+const json_t *run_value(const struct run_entry *entry, const char *group,
+                        const char *key);
+
+#endif

@@ -1,0 +1,139 @@
+/* The end of an attempt: its record, and the one rename that publishes it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "results/attempt_private.h"
+#include "results/listing.h"
+#include "util/file.h"
+#include "util/path.h"
+
+#define RECORD_FILE "run.json"
+
+int attempt_write_record(struct attempt *attempt, const json_t *record,
+                         struct m2_error *err)
+{
+    char *path = path_join(attempt->path, RECORD_FILE, err);
+    char *text = json_dumps(record, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    int code = path == NULL ? M2_E_MEMORY : 0;
+
+    if (code == 0 && text == NULL)
+        code = m2_fail(err, M2_E_MEMORY, "%s: out of memory", path);
+    if (code == 0)
+        code = file_write_atomic(path, text, strlen(text), M2_E_RESULTS, err);
+    free(text);
+    free(path);
+    return code;
+}
+
+static int sync_path(const char *path, struct m2_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int code = 0;
+
+    if (fd < 0 || fsync(fd) != 0)
+        code = m2_fail(err, M2_E_RESULTS, "%s: cannot sync: %s", path,
+                       strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return code;
+}
+
+/* fsync of every file of the folder and its subfolders, then of the folder:
+ * after the rename a reader on any machine finds all bytes. */
+static int sync_tree(const char *dir, struct m2_error *err)
+{
+    struct string_list names = {0};
+    int code = path_list(dir, M2_E_RESULTS, &names, err);
+
+    for (size_t i = 0; code == 0 && i < names.count; i++) {
+        char *path = path_join(dir, names.items[i], err);
+
+        if (path == NULL)
+            code = M2_E_MEMORY;
+        else if (file_is_dir(path))
+            code = sync_tree(path, err);
+        else
+            code = sync_path(path, err);
+        free(path);
+    }
+    string_list_free(&names);
+    return code != 0 ? code : file_sync_dir(dir, M2_E_RESULTS, err);
+}
+
+/* Does the published folder carry our token?  A network file system may tell
+ * that a rename failed that in truth it did, and sent twice. */
+static bool is_ours(const struct attempt *attempt, const char *published)
+{
+    struct run_entry entry;
+    const char *token;
+    bool ours;
+
+    if (run_entry_load(published, &entry, NULL) != 0)
+        return false;
+    token = json_string_value(run_value(&entry, NULL, "token"));
+    ours = token != NULL && strcmp(token, attempt->owner.token) == 0;
+    run_entry_free(&entry);
+    return ours;
+}
+
+static int rename_to(struct attempt *attempt, const char *published,
+                     bool *won_out, struct m2_error *err)
+{
+    int cause;
+
+    *won_out = true;
+    if (rename(attempt->path, published) == 0)
+        return 0;
+    cause = errno;
+    if (is_ours(attempt, published))
+        return 0;
+    *won_out = false;
+    if (cause == ENOTEMPTY || cause == EEXIST || cause == ENOENT ||
+        cause == ESTALE)
+        return 0;
+    return m2_fail(err, M2_E_RESULTS, "cannot publish %s as %s: %s",
+                   attempt->path, published, strerror(cause));
+}
+
+/* What is left of a published run is of no use to anybody; failing to remove
+ * it harms nobody, and a later run tries again. */
+static void remove_leftovers(const struct attempt *attempt,
+                             const char *published)
+{
+    char *owner = path_join(published, "owner.json", NULL);
+
+    if (owner != NULL)
+        unlink(owner);
+    free(owner);
+    file_remove_tree(attempt->active, M2_E_RESULTS, NULL);
+}
+
+int attempt_publish(struct attempt *attempt, bool *won_out, char **path_out,
+                    struct m2_error *err)
+{
+    char *experiment = store_experiment_path(&attempt->place);
+    char *published = store_published_path(&attempt->place, attempt->label);
+    int code;
+
+    *path_out = NULL;
+    if (experiment == NULL || published == NULL)
+        code = m2_fail(err, M2_E_MEMORY, "out of memory");
+    else
+        code = sync_tree(attempt->path, err);
+    if (code == 0)
+        code = rename_to(attempt, published, won_out, err);
+    if (code == 0)
+        code = file_sync_dir(experiment, M2_E_RESULTS, err);
+    if (code == 0) {
+        remove_leftovers(attempt, published);
+        *path_out = published;
+        published = NULL;
+    }
+    attempt_release(attempt);
+    free(published);
+    free(experiment);
+    return code;
+}

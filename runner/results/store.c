@@ -1,0 +1,213 @@
+/* Names and paths of a results folder, and finding a run in it. */
+#include "results/store.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/listing.h"
+#include "util/file.h"
+#include "util/path.h"
+
+char *store_root(const char *option)
+{
+    const char *root = option;
+
+    if (root == NULL)
+        root = getenv("M2RUN_RESULTS");
+    if (root == NULL || *root == '\0')
+        root = "results";
+    return path_absolute(root, NULL);
+}
+
+char *store_experiment_path(const struct run_place *place)
+{
+    return path_join(place->root, place->name, NULL);
+}
+
+char *store_active_path(const struct run_place *place)
+{
+    struct text text = {0};
+
+    text_addf(&text, "%s/%s/.active/%.*s", place->root, place->name,
+              RUN_HASH_LENGTH, place->identity);
+    return text_steal(&text, NULL);
+}
+
+char *store_published_path(const struct run_place *place, const char *label)
+{
+    struct text text = {0};
+
+    text_addf(&text, "%s/%s/%s-%.*s", place->root, place->name, label,
+              RUN_HASH_LENGTH, place->identity);
+    return text_steal(&text, NULL);
+}
+
+/* True when the folder's name ends in "-<hash12>" of this identity. */
+static bool has_hash(const char *run, const char *identity)
+{
+    size_t length = strlen(run);
+
+    if (run[0] == '.' || length <= RUN_HASH_LENGTH + 1)
+        return false;
+    run += length - RUN_HASH_LENGTH;
+    return run[-1] == '-' && strncmp(run, identity, RUN_HASH_LENGTH) == 0;
+}
+
+/* A prefix of the hash is how a run is found; the whole hash is what counts. */
+static int check_identity(const char *path, const char *identity,
+                          struct m2_error *err)
+{
+    struct run_entry entry;
+    const char *found;
+    int code = run_entry_load(path, &entry, err);
+
+    if (code != 0)
+        return code;
+    found = json_string_value(run_value(&entry, NULL, "identity"));
+    if (found == NULL)
+        code = m2_fail(err, M2_E_RESULTS,
+                       "%s: the folder has this run's name, but its run.json "
+                       "names no identity (%s); move it away to run again",
+                       path, entry.damage != NULL ? entry.damage : "missing");
+    else if (strcmp(found, identity) != 0)
+        code = m2_fail(err, M2_E_RESULTS,
+                       "%s: holds another run: identity %s, expected %s", path,
+                       found, identity);
+    run_entry_free(&entry);
+    return code;
+}
+
+int store_find_published(const struct run_place *place, char **path_out,
+                         struct m2_error *err)
+{
+    struct string_list names = {0};
+    char *dir = store_experiment_path(place);
+    int code = 0;
+
+    *path_out = NULL;
+    if (dir == NULL)
+        return m2_fail(err, M2_E_MEMORY, "out of memory");
+    if (file_is_dir(dir))
+        code = path_list(dir, M2_E_RESULTS, &names, err);
+    for (size_t i = 0; code == 0 && i < names.count; i++) {
+        if (!has_hash(names.items[i], place->identity))
+            continue;
+        *path_out = path_join(dir, names.items[i], err);
+        if (*path_out == NULL)
+            code = M2_E_MEMORY;
+        else
+            code = check_identity(*path_out, place->identity, err);
+        break;
+    }
+    if (code != 0) {
+        free(*path_out);
+        *path_out = NULL;
+    }
+    string_list_free(&names);
+    free(dir);
+    return code;
+}
+
+/* "name/run" or "run": prefix of the run's name, or its hash or a part of the
+ * hash from its start. */
+static bool entry_matches(const struct run_entry *entry, const char *run)
+{
+    const char *slash = strrchr(run, '/');
+    const char *hash = strrchr(entry->run, '-');
+    size_t length;
+
+    if (slash != NULL) {
+        length = (size_t)(slash - run);
+        if (strncmp(entry->experiment, run, length) != 0 ||
+            entry->experiment[length] != '\0')
+            return false;
+        run = slash + 1;
+    }
+    length = strlen(run);
+    return strncmp(entry->run, run, length) == 0 ||
+           (hash != NULL && length >= 4 &&
+            strncmp(hash + 1, run, length) == 0);
+}
+
+static const char *started_at(const struct run_entry *entry)
+{
+    const char *text = json_string_value(run_value(entry, NULL, "started"));
+
+    return text != NULL ? text : "";
+}
+
+static const struct run_entry *newest(const struct run_list *list)
+{
+    const struct run_entry *best = NULL;
+
+    for (size_t i = 0; i < list->n; i++)
+        if (best == NULL ||
+            strcmp(started_at(&list->entries[i]), started_at(best)) >= 0)
+            best = &list->entries[i];
+    return best;
+}
+
+static const struct run_entry *unique_match(const struct run_list *list,
+                                            const char *run, size_t *n_out,
+                                            struct text *names)
+{
+    const struct run_entry *found = NULL;
+
+    *n_out = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct run_entry *entry = &list->entries[i];
+
+        if (!entry_matches(entry, run))
+            continue;
+        found = entry;
+        if (++*n_out <= 8)
+            text_addf(names, "\n  %s/%s", entry->experiment, entry->run);
+    }
+    return found;
+}
+
+static int pick(const char *root, const char *run, const struct run_list *list,
+                char **path_out, struct m2_error *err)
+{
+    struct text names = {0};
+    const struct run_entry *found;
+    size_t n = 1;
+    int code = 0;
+
+    if (strcmp(run, "@last") == 0)
+        found = newest(list);
+    else
+        found = unique_match(list, run, &n, &names);
+    if (found == NULL)
+        code = m2_fail(err, M2_E_USAGE,
+                       "no run '%s' in %s (%zu runs); `m2run ls` lists them",
+                       run, root, list->n);
+    else if (n > 1)
+        code = m2_fail(err, M2_E_USAGE, "'%s' fits %zu runs:%s%s", run, n,
+                       text_string(&names), n > 8 ? "\n  ..." : "");
+    else
+        *path_out = path_absolute(found->path, err);
+    text_free(&names);
+    return code != 0 ? code : (*path_out == NULL ? M2_E_MEMORY : 0);
+}
+
+int store_resolve(const char *root, const char *run, char **path_out,
+                  struct m2_error *err)
+{
+    struct run_list list;
+    int code;
+
+    *path_out = NULL;
+    if (file_is_dir(run) && strcmp(run, "@last") != 0) {
+        *path_out = path_absolute(run, err);
+        return *path_out == NULL ? M2_E_MEMORY : 0;
+    }
+    code = run_list_load(root, NULL, &list, err);
+    if (code != 0)
+        return code;
+    code = pick(root, run, &list, path_out, err);
+    run_list_free(&list);
+    return code;
+}

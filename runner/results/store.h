@@ -1,0 +1,47 @@
+/* Where runs live: names and paths of a results folder.
+ *
+ *   ROOT/<name>/<label>-<hash12>/      a published run
+ *   ROOT/<name>/.active/<hash12>/NNNN/ an unfinished run, one folder per
+ *                                      attempt, written by one process only
+ *   ROOT/<name>/sweep-<hash8>.yaml     one invocation of `m2run run`
+ *
+ * There is no database: state is derived from these directories. */
+#ifndef M2_RESULTS_STORE_H
+#define M2_RESULTS_STORE_H
+
+#include "m2_plugin.h"
+#include "util/text.h"
+
+#define RUN_HASH_LENGTH 12
+#define RUN_LABEL_MAX 80
+
+/* Which run of which experiment; all strings are borrowed. */
+struct run_place {
+    const char *root;     /* results folder */
+    const char *name;     /* experiment */
+    const char *label;    /* for a name not yet fixed by an earlier claim */
+    const char *identity; /* 64 hex digits; the first 12 name the run */
+};
+
+/* ROOT, from --results, M2RUN_RESULTS or "results"; the caller frees it. */
+char *store_root(const char *option);
+
+/* "ROOT/<name>", ".../.active/<hash12>"; the caller frees them; NULL only
+ * when out of memory. */
+char *store_experiment_path(const struct run_place *place);
+char *store_active_path(const struct run_place *place);
+char *store_published_path(const struct run_place *place, const char *label);
+
+/* True when a published run of this identity exists: *path_out (freed by the
+ * caller) is its directory.  A folder with the right suffix whose run.json
+ * names another identity is an error. */
+int store_find_published(const struct run_place *place, char **path_out,
+                         struct m2_error *err);
+
+/* Finds the directory of a RUN as users write it: a directory, a unique
+ * prefix or suffix (hash) of a run's name in any experiment of root, or
+ * "@last", the run that was started last. */
+int store_resolve(const char *root, const char *run, char **path_out,
+                  struct m2_error *err);
+
+#endif
