@@ -13,5 +13,16 @@ librunner_a_SOURCES += \
 	runner/util/timefmt.c runner/util/timefmt.h
 runner/util/librunner_a-build.$(OBJEXT): build-info.h
 
+EXTRA_DIST += tests/unit/unit.h
 unit_tests += \
-	tests/unit/test_build
+	tests/unit/test_build \
+	tests/unit/test_file \
+	tests/unit/test_log \
+	tests/unit/test_memory \
+	tests/unit/test_number \
+	tests/unit/test_path \
+	tests/unit/test_random \
+	tests/unit/test_sha256 \
+	tests/unit/test_terminal \
+	tests/unit/test_text \
+	tests/unit/test_timefmt

@@ -1,18 +1,13 @@
 /* Build facts: every one is there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "util/build.h"
 
 static void every_build_fact_is_set(void **state)
 {
-    (void)state;
     const struct build_facts *facts = build_facts();
+
+    (void)state;
     assert_true(strlen(facts->version) > 0);
     assert_true(strlen(facts->commit) == 40 ||
                 strcmp(facts->commit, "unknown") == 0);
@@ -25,5 +20,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_build_fact_is_set),
     };
+
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
