@@ -1,1 +1,19 @@
 # runner/model/local.mk: parameters and Mamba-2 forward and backward.
+librunner_a_SOURCES += \
+	runner/model/model.h \
+	runner/model/safetensors.c runner/model/safetensors.h \
+	runner/model/st_writer.c
+
+unit_tests += \
+	tests/unit/test_safetensors
+
+fuzz_targets += tests/fuzz/fuzz_safetensors
+tests_fuzz_fuzz_safetensors_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+EXTRA_DIST += \
+	tests/fuzz/corpus/safetensors/empty \
+	tests/fuzz/corpus/safetensors/escapes \
+	tests/fuzz/corpus/safetensors/narrow \
+	tests/fuzz/corpus/safetensors/overflow \
+	tests/fuzz/corpus/safetensors/overlap \
+	tests/fuzz/corpus/safetensors/scalar-and-empty \
+	tests/fuzz/corpus/safetensors/two-tensors

@@ -59,7 +59,7 @@ void model_free(struct model *model);
 /* One named tensor, a view into the arena.  Decayed tensors (two or more
  * dimensions) come first in the arena, in one run, the others after them. */
 struct parameter {
-    char name[96];  /* state-spaces name */
+    char name[96]; /* state-spaces name */
     int64_t shape[4];
     int n_dims;
     int64_t offset; /* elements in the arena */
@@ -81,8 +81,7 @@ struct m2_view model_a_log(const struct model *model, int64_t layer);
 
 /* Fresh parameters (specification, section 7), each tensor from its own
  * Philox stream named after it: independent of order, threads and backend. */
-int model_initialise(struct model *model, uint64_t seed,
-                     struct m2_error *err);
+int model_initialise(struct model *model, uint64_t seed, struct m2_error *err);
 
 /* ---- running ------------------------------------------------------------ */
 

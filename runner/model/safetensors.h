@@ -33,10 +33,15 @@ struct st_file {
     size_t size;
     struct st_tensor *tensors; /* in file order */
     size_t n_tensors;
-    char **metadata; /* key, value, key, value */
+    char **metadata;   /* key, value, key, value */
     size_t n_metadata; /* pairs */
 };
 
+/* "F32" and 4, for messages and for sizes. */
+const char *st_dtype_name(enum st_dtype dtype);
+size_t st_dtype_size(enum st_dtype dtype);
+
+/* Errors of the reader are M2_E_DATA or M2_E_MEMORY. */
 int st_read(const char *path, struct st_file *out, struct m2_error *err);
 /* The same from memory that the caller keeps (for tests and fuzzing). */
 int st_parse(const char *path, const void *bytes, size_t size,
@@ -45,10 +50,13 @@ void st_free(struct st_file *file);
 const struct st_tensor *st_find(const struct st_file *file, const char *name);
 const char *st_metadata(const struct st_file *file, const char *key);
 
-/* Element i as a double / int64 (F16 and BF16 widened). */
+/* Element i as a double (F16 and BF16 widened) or as an int64 (a number with
+ * a fraction is cut, one that does not fit gives 0). */
 double st_get(const struct st_tensor *tensor, int64_t i);
 int64_t st_get_int(const struct st_tensor *tensor, int64_t i);
 
+/* Names and metadata are copied.  A name or a key given twice is
+ * M2_E_INTERNAL; failures of the disk are M2_E_RESULTS. */
 struct st_writer; /* opaque; nothing reaches the disk before st_write */
 struct st_writer *st_writer_new(void); /* NULL: out of memory */
 void st_writer_free(struct st_writer *writer);
@@ -59,7 +67,6 @@ int st_add(struct st_writer *writer, const char *name, enum st_dtype dtype,
            const int64_t *shape, int n_dims, const void *data,
            struct m2_error *err);
 /* Atomically: temporary file, fsync, rename, fsync of the directory. */
-int st_write(struct st_writer *writer, const char *path,
-             struct m2_error *err);
+int st_write(struct st_writer *writer, const char *path, struct m2_error *err);
 
 #endif
