@@ -11,6 +11,8 @@ FORCE:
 BUILT_SOURCES += build-info.h
 CLEANFILES += build-info.h
 
+AM_DISTCHECK_CONFIGURE_FLAGS = CC='$(CC)'
+
 # A tarball has no .git: it carries the commit in a file instead.
 dist-hook:
 	$(SHELL) $(top_srcdir)/build-aux/build-info --commit '$(top_srcdir)' \
@@ -40,6 +42,7 @@ AM_TESTS_ENVIRONMENT = \
 	export M2RUN_PLUGIN_PATH; \
 	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
 	top_builddir='$(abs_top_builddir)'; export top_builddir; \
+	ASAN_OPTIONS=allocator_may_return_null=1; export ASAN_OPTIONS; \
 	LC_ALL=C; export LC_ALL; TZ=UTC; export TZ;
 
 # The line `N passed, N failed, N skipped` over the last `make check`.

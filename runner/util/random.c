@@ -65,9 +65,10 @@ uint64_t random_bounded(struct random_stream stream, uint64_t index,
     /* Lemire's method: the high half of word * bound is uniform unless the low
      * half falls below 2^64 mod bound; then the next word decides. Words come
      * from blocks of their own: the top byte of the index counts attempts. */
-    const uint64_t limit = -bound % bound;
+    uint64_t limit;
 
     assert(bound > 0 && index >> 56 == 0);
+    limit = -bound % bound;
     for (uint64_t attempt = 0;; attempt++) {
         uint64_t word = random_u64(stream, index | attempt << 56);
         unsigned __int128 product = (unsigned __int128)word * bound;

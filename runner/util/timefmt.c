@@ -13,6 +13,11 @@ static int64_t floor_div(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
+static int64_t floor_mod(int64_t a, int64_t b)
+{
+    return a % b + (a % b < 0 ? b : 0);
+}
+
 static int days_in_month(int64_t year, int month)
 {
     static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -164,7 +169,8 @@ char *time_print(int64_t time_ns, char out[TIME_TEXT_SIZE])
 {
     int64_t seconds = floor_div(time_ns, M2_NS_PER_SECOND);
     int64_t days = floor_div(seconds, SECONDS_PER_DAY);
-    int ns = (int)(time_ns - seconds * M2_NS_PER_SECOND);
+    /* not time_ns - seconds * 1e9: the product may be below INT64_MIN */
+    int ns = (int)floor_mod(time_ns, M2_NS_PER_SECOND);
     int of_day = (int)(seconds - days * SECONDS_PER_DAY);
     struct civil_date date = civil_from_days(days);
     int length = snprintf(out, TIME_TEXT_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d",
