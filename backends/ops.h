@@ -31,8 +31,7 @@ void device_close(struct m2_device *device); /* NULL is allowed */
 
 /* Number of devices of a backend (may be 0, with the reason in err and code
  * M2_E_DEVICE), and the facts of one. */
-int device_count(const struct plugin *plugin, int *count,
-                 struct m2_error *err);
+int device_count(const struct plugin *plugin, int *count, struct m2_error *err);
 int device_facts(const struct plugin *plugin, int index,
                  struct m2_device_facts *facts, struct m2_error *err);
 
@@ -41,8 +40,8 @@ enum m2_dtype device_real(const struct m2_device *device);
 const struct plugin *device_plugin(const struct m2_device *device);
 
 /* Memory.  Contents are undefined.  Bytes in use are counted exactly. */
-int buffer_alloc(struct m2_device *device, size_t bytes,
-                 struct m2_buffer **out, struct m2_error *err);
+int buffer_alloc(struct m2_device *device, size_t bytes, struct m2_buffer **out,
+                 struct m2_error *err);
 void buffer_free(struct m2_device *device, struct m2_buffer *buffer);
 int buffer_upload(struct m2_device *device, struct m2_buffer *buffer,
                   size_t offset, const void *host, size_t bytes,
@@ -96,7 +95,11 @@ struct op_argument {
     size_t offset; /* of the struct m2_view in the argument struct */
     enum op_role role;
     bool optional;
-    char kind; /* 'r' real, 'd' f64, 'i' i32, '*' real, f64 or i32 */
+    char kind; /* 'r' real, 'd' f64, 'i' i32, 'f' real or f64, '*' real, f64
+                  or i32 (all arguments of kind '*' have one type) */
+    const char *shape;  /* "rows,columns", see ops_contract.h */
+    const char *may_be; /* inputs that an output may be, by name; or NULL */
+    const char *needs;  /* an argument that must be there with it, or NULL */
 };
 size_t op_arguments(enum m2_op op, const struct op_argument **out);
 
