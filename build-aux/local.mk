@@ -1,7 +1,8 @@
 # build-aux/local.mk: build facts, the test harness and targets for developers.
 EXTRA_DIST += bootstrap .clang-format .editorconfig results/README.md \
 	build-aux/build-info build-aux/cmocka-tap build-aux/test-summary \
-	build-aux/check-headers build-aux/check-style
+	build-aux/check-headers build-aux/check-style \
+	tests/installcheck/run.sh
 
 # ---- build facts: rewritten only when they change, so nothing recompiles ----
 build-info.h: FORCE
@@ -63,7 +64,7 @@ check-headers:
 	    -I$(abs_top_builddir) $(BASE_CFLAGS) $(RUNNER_CFLAGS) \
 	    $(OPENBLAS_CFLAGS)
 
-find_sources = find runner backends plugins tests -name '*.[ch]'
+find_sources = find runner backends plugins tests docs -name '*.[ch]'
 format:
 	@cd $(top_srcdir) && $(find_sources) | xargs $(CLANG_FORMAT) -i
 format-check:
@@ -90,8 +91,19 @@ if FUZZING
 noinst_PROGRAMS += $(fuzz_targets)
 endif
 
+# dlopen needs no .la files; without them uninstall must name the modules.
+install-data-hook:
+	cd '$(DESTDIR)$(plugindir)' && rm -f $(plugin_LTLIBRARIES)
+uninstall-hook:
+	test ! -d '$(DESTDIR)$(plugindir)' || { \
+	    cd '$(DESTDIR)$(plugindir)' && \
+	    rm -f $(plugin_LTLIBRARIES:.la=.so); }
+
 installcheck-local:
-	$(DESTDIR)$(bindir)/m2run --version
+	CC='$(CC)' PKG_CONFIG='$(PKG_CONFIG)' $(SHELL) \
+	    $(top_srcdir)/tests/installcheck/run.sh \
+	    '$(DESTDIR)$(bindir)' '$(DESTDIR)$(libdir)' \
+	    '$(abs_top_srcdir)/docs/examples'
 
 .PHONY: FORCE test-summary check-valgrind check-headers check-style format \
 	format-check lint
