@@ -1,1 +1,9 @@
-# runner/schedule/local.mk: runs to worker processes.
+# runner/schedule/local.mk: runs -> worker processes, signals, progress.
+librunner_a_SOURCES += \
+	runner/schedule/cores.c \
+	runner/schedule/crash.c runner/schedule/crash.h \
+	runner/schedule/events.c runner/schedule/events.h \
+	runner/schedule/pool.c runner/schedule/pool.h \
+	runner/schedule/progress.c runner/schedule/progress.h \
+	runner/schedule/signals.c runner/schedule/signals.h \
+	runner/schedule/worker_process.c runner/schedule/worker_process.h

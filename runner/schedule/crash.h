@@ -1,0 +1,14 @@
+/* A worker that died of SIGSEGV, SIGABRT or SIGBUS cannot publish its run:
+ * its parent does, with state "failed" and the signal as the reason. */
+#ifndef M2_SCHEDULE_CRASH_H
+#define M2_SCHEDULE_CRASH_H
+
+#include "results/store.h"
+
+/* Claims the run, takes over the dead attempt's files, publishes "failed".
+ * *path_out is the published folder, or NULL when somebody else works on the
+ * run or has published it. */
+int crash_publish(const struct run_place *place, const char *reason,
+                  char **path_out, struct m2_error *err);
+
+#endif

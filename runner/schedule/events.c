@@ -1,0 +1,94 @@
+/* Events between a worker and its parent. */
+#include "schedule/events.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const kind_names[] = {"", "progress", "end", "held",
+                                         "error"};
+
+/* JSON has no NaN: a number that is not finite is left out. */
+static void set_number(json_t *object, const char *key, double value)
+{
+    if (isfinite(value))
+        json_object_set_new(object, key, json_real(value));
+}
+
+static json_t *event_to_json(const struct event *event)
+{
+    json_t *object = json_object();
+
+    json_object_set_new(object, "event",
+                        json_string(kind_names[event->kind]));
+    if (event->kind == EVENT_PROGRESS) {
+        json_object_set_new(object, "step", json_integer(event->step));
+        json_object_set_new(object, "total", json_integer(event->total));
+        set_number(object, "loss", event->loss);
+        set_number(object, "rate", event->rate);
+        set_number(object, "eta", event->eta);
+    }
+    if (event->kind == EVENT_END || event->kind == EVENT_ERROR) {
+        json_object_set_new(object, "state", json_string(event->state));
+        json_object_set_new(object, "path", json_string(event->path));
+        json_object_set_new(object, "reason", json_string(event->reason));
+        json_object_set_new(object, "code", json_integer(event->code));
+    }
+    return object;
+}
+
+void event_send(int fd, const struct event *event)
+{
+    json_t *object = event_to_json(event);
+    char *line = json_dumps(object, JSON_COMPACT);
+    size_t length;
+
+    json_decref(object);
+    if (line == NULL)
+        return;
+    length = strlen(line);
+    line[length] = '\n'; /* in place of the NUL: one write, one line */
+    /* A parent that is gone does not concern the run. */
+    if (write(fd, line, length + 1) < 0)
+        length = 0;
+    free(line);
+}
+
+static double get_number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static void get_string(const json_t *object, const char *key, char *out,
+                       size_t size)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    snprintf(out, size, "%s", text != NULL ? text : "");
+}
+
+void event_parse(const char *line, struct event *out)
+{
+    json_t *object = json_loads(line, 0, NULL);
+    const char *name =
+        json_string_value(json_object_get(object, "event"));
+
+    *out = (struct event){.kind = EVENT_NONE};
+    for (int i = 1; name != NULL && i <= EVENT_ERROR; i++)
+        if (strcmp(name, kind_names[i]) == 0)
+            out->kind = (enum event_kind)i;
+    out->step = json_integer_value(json_object_get(object, "step"));
+    out->total = json_integer_value(json_object_get(object, "total"));
+    out->code = (int)json_integer_value(json_object_get(object, "code"));
+    out->loss = get_number(object, "loss");
+    out->rate = get_number(object, "rate");
+    out->eta = get_number(object, "eta");
+    get_string(object, "state", out->state, sizeof out->state);
+    get_string(object, "path", out->path, sizeof out->path);
+    get_string(object, "reason", out->reason, sizeof out->reason);
+    json_decref(object);
+}

@@ -1,0 +1,54 @@
+/* Counting stop requests. */
+#include "schedule/signals.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define EXIT_STOPPED 75
+
+static volatile sig_atomic_t requests;
+
+static void count(int number)
+{
+    (void)number;
+    requests++;
+}
+
+static void count_or_leave(int number)
+{
+    (void)number;
+    if (++requests >= 2)
+        _exit(EXIT_STOPPED);
+}
+
+static void handle(int number, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler};
+
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+}
+
+void signals_for_parent(void)
+{
+    handle(SIGINT, count);
+    handle(SIGTERM, count);
+    handle(SIGHUP, count);
+    handle(SIGPIPE, SIG_IGN);
+}
+
+void signals_for_worker(void)
+{
+    handle(SIGTERM, count_or_leave);
+    handle(SIGINT, SIG_IGN);
+    handle(SIGHUP, SIG_IGN);
+    handle(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+}
+
+int stop_requests(void)
+{
+    return (int)requests;
+}
