@@ -1,10 +1,13 @@
 # runner/model/local.mk: parameters and Mamba-2 forward and backward.
 librunner_a_SOURCES += \
 	runner/model/model.h \
+	runner/model/parameters.c runner/model/parameters.h \
+	runner/model/sizes.c runner/model/sizes.h \
 	runner/model/safetensors.c runner/model/safetensors.h \
 	runner/model/st_writer.c
 
 unit_tests += \
+	tests/unit/test_parameters \
 	tests/unit/test_safetensors
 
 fuzz_targets += tests/fuzz/fuzz_safetensors
