@@ -4,6 +4,7 @@ librunner_a_SOURCES += \
 	runner/model/parameters.c runner/model/parameters.h \
 	runner/model/sizes.c runner/model/sizes.h \
 	runner/model/safetensors.c runner/model/safetensors.h \
+	runner/model/st_seal.c \
 	runner/model/st_writer.c
 
 unit_tests += \

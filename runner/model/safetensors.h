@@ -69,4 +69,12 @@ int st_add(struct st_writer *writer, const char *name, enum st_dtype dtype,
 /* Atomically: temporary file, fsync, rename, fsync of the directory. */
 int st_write(struct st_writer *writer, const char *path, struct m2_error *err);
 
+/* A seal: metadata KEY holds the SHA-256 of the whole file with the 64 digits
+ * of the seal itself taken as zeros.  st_seal is called after everything else
+ * was added; st_verify_seal refuses a file whose bytes are not those that
+ * were sealed (M2_E_RESULTS). */
+int st_seal(struct st_writer *writer, const char *key, struct m2_error *err);
+int st_verify_seal(const struct st_file *file, const char *key,
+                   struct m2_error *err);
+
 #endif

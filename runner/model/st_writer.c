@@ -14,6 +14,7 @@
 #include "util/file.h"
 #include "util/memory.h"
 #include "util/path.h"
+#include "util/sha256.h"
 
 enum { LENGTH_BYTES = 8, MAX_DIMS = 8, ALIGNMENT = 64 };
 
@@ -252,5 +253,46 @@ out:
     text_free(&header);
     free(temporary);
     free(dir);
+    return result;
+}
+
+/* SHA-256 of what st_write would write now. */
+static int hash_file(struct st_writer *writer, uint8_t digest[SHA256_SIZE],
+                     struct m2_error *err)
+{
+    struct text header = {0};
+    struct sha256 sha;
+    int result = build_header(writer, &header, err);
+
+    if (result == 0)
+        result = sha256_start(&sha, err);
+    if (result != 0) {
+        text_free(&header);
+        return result;
+    }
+    result = sha256_add(&sha, header.bytes, header.length, err);
+    for (size_t i = 0; result == 0 && i < writer->n_entries; i++)
+        result = sha256_add(&sha, writer->entries[i].data,
+                            writer->entries[i].bytes, err);
+    text_free(&header);
+    if (result != 0)
+        sha256_abandon(&sha);
+    else
+        result = sha256_finish(&sha, digest, err);
+    return result;
+}
+
+int st_seal(struct st_writer *writer, const char *key, struct m2_error *err)
+{
+    char hex[SHA256_HEX_SIZE];
+    uint8_t digest[SHA256_SIZE] = {0};
+    int result = st_add_metadata(writer, key, sha256_hex(digest, hex), err);
+
+    if (result == 0)
+        result = hash_file(writer, digest, err);
+    for (size_t i = 0; result == 0 && i < writer->n_pairs; i++) {
+        if (strcmp(writer->pairs[i].key, key) == 0)
+            sha256_hex(digest, writer->pairs[i].value);
+    }
     return result;
 }

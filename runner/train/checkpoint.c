@@ -1,0 +1,353 @@
+/* Writing and reading checkpoints. */
+#include "train/checkpoint.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/memory.h"
+#include "util/number.h"
+#include "util/sha256.h"
+
+#define SHA_KEY "m2run.sha256"
+
+/* Parameters, first and second moments: in this order in the file. */
+enum { N_ARENAS = 3 };
+static const char *const arena_prefix[N_ARENAS] = {"", "adam_m.", "adam_v."};
+
+struct checkpoint_writer {
+    struct m2_device *device;
+    struct model *model;
+    struct m2_view arenas[N_ARENAS];
+    unsigned char *host[N_ARENAS]; /* (n) of the real type */
+    size_t arena_bytes;
+};
+
+int checkpoint_writer_create(struct m2_device *device, struct model *model,
+                             struct optimiser *optimiser,
+                             struct checkpoint_writer **out,
+                             struct m2_error *err)
+{
+    struct checkpoint_writer *writer = memory_zeroed(1, sizeof *writer, err);
+
+    if (writer == NULL)
+        return M2_E_MEMORY;
+    writer->device = device;
+    writer->model = model;
+    writer->arenas[0] = model_values(model);
+    writer->arenas[1] = optimiser_first_moment(optimiser);
+    writer->arenas[2] = optimiser_second_moment(optimiser);
+    writer->arena_bytes = (size_t)model_arena_size(model, NULL) *
+                          m2_dtype_size(device_real(device));
+    for (int i = 0; i < N_ARENAS; i++) {
+        writer->host[i] = memory_zeroed(writer->arena_bytes, 1, err);
+        if (writer->host[i] == NULL) {
+            checkpoint_writer_free(writer);
+            return M2_E_MEMORY;
+        }
+    }
+    *out = writer;
+    return 0;
+}
+
+void checkpoint_writer_free(struct checkpoint_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    for (int i = 0; i < N_ARENAS; i++)
+        free(writer->host[i]);
+    free(writer);
+}
+
+static int download_arenas(struct checkpoint_writer *writer,
+                           struct m2_error *err)
+{
+    size_t real = m2_dtype_size(device_real(writer->device));
+    int code = 0;
+
+    for (int i = 0; code == 0 && i < N_ARENAS; i++)
+        code = buffer_download(writer->device, writer->arenas[i].buffer,
+                               (size_t)writer->arenas[i].offset * real,
+                               writer->host[i], writer->arena_bytes, err);
+    return code;
+}
+
+static int add_arenas(struct checkpoint_writer *writer, struct st_writer *st,
+                      struct m2_error *err)
+{
+    size_t real = m2_dtype_size(device_real(writer->device));
+    enum st_dtype dtype = real == 4 ? ST_F32 : ST_F64;
+    const struct parameter *parameters;
+    size_t n = model_parameters(writer->model, &parameters);
+    int code = 0;
+
+    for (int arena = 0; arena < N_ARENAS; arena++)
+        for (size_t i = 0; code == 0 && i < n; i++) {
+            const struct parameter *p = &parameters[i];
+            char name[128];
+
+            snprintf(name, sizeof name, "%s%s", arena_prefix[arena], p->name);
+            code = st_add(st, name, dtype, p->shape, p->n_dims,
+                          writer->host[arena] + (size_t)p->offset * real,
+                          err);
+        }
+    return code;
+}
+
+static int add_integer(struct st_writer *st, const char *key, int64_t value,
+                       struct m2_error *err)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%" PRId64, value);
+    return st_add_metadata(st, key, text, err);
+}
+
+static int add_double(struct st_writer *st, const char *key, double value,
+                      struct m2_error *err)
+{
+    char text[NUMBER_TEXT_SIZE];
+
+    return st_add_metadata(st, key, number_print_double(value, text), err);
+}
+
+static int add_state(struct st_writer *st, const struct train_state *state,
+                     struct m2_error *err)
+{
+    char trace[TRACE_TEXT];
+    int code;
+
+    trace_print(state->trace, trace);
+    code = st_add_metadata(st, "m2run.trace", trace, err);
+    if (code == 0)
+        code = add_integer(st, "m2run.step", state->step, err);
+    if (code == 0)
+        code = add_integer(st, "m2run.epoch", state->epoch, err);
+    if (code == 0)
+        code = add_integer(st, "m2run.cursor", state->cursor, err);
+    if (code == 0)
+        code = add_double(st, "m2run.row_loss", state->row_loss, err);
+    if (code == 0)
+        code = add_double(st, "m2run.row_norm", state->row_norm, err);
+    if (code == 0)
+        code = add_integer(st, "m2run.row_steps", state->row_steps, err);
+    if (code == 0)
+        code = add_double(st, "m2run.best_value", state->best_value, err);
+    if (code == 0)
+        code = add_integer(st, "m2run.best_step", state->best_step, err);
+    if (code == 0)
+        code = add_integer(st, "m2run.bad_evaluations",
+                           state->bad_evaluations, err);
+    if (code == 0)
+        code = add_integer(st, "m2run.metrics_bytes", state->metrics_bytes,
+                           err);
+    return code;
+}
+
+static int add_identity(struct st_writer *st,
+                        const struct checkpoint_identity *identity,
+                        struct m2_error *err)
+{
+    int code = st_add_metadata(st, "format", "pt", err);
+
+    if (code == 0)
+        code = st_add_metadata(st, "m2run.format", "1", err);
+    if (code == 0)
+        code = st_add_metadata(st, "m2run.identity", identity->identity, err);
+    if (code == 0)
+        code = st_add_metadata(st, "m2run.backend", identity->backend, err);
+    if (code == 0)
+        code = st_add_metadata(st, "m2run.numerics", identity->numerics, err);
+    return code;
+}
+
+static int add_arrays(struct st_writer *st,
+                      const struct checkpoint_array *arrays, size_t n_arrays,
+                      struct m2_error *err)
+{
+    int code = 0;
+
+    for (size_t i = 0; code == 0 && i < n_arrays; i++)
+        code = st_add(st, arrays[i].name, ST_F64, &arrays[i].n, 1,
+                      arrays[i].values, err);
+    return code;
+}
+
+int checkpoint_write(struct checkpoint_writer *writer, const char *path,
+                     const struct checkpoint_identity *identity,
+                     const struct train_state *state,
+                     const struct checkpoint_array *arrays, size_t n_arrays,
+                     struct m2_error *err)
+{
+    struct st_writer *st = st_writer_new();
+    int code = st == NULL ? m2_fail(err, M2_E_MEMORY, "%s: out of memory",
+                                    path)
+                          : download_arenas(writer, err);
+
+    if (code == 0)
+        code = add_identity(st, identity, err);
+    if (code == 0)
+        code = add_state(st, state, err);
+    if (code == 0)
+        code = add_arenas(writer, st, err);
+    if (code == 0)
+        code = add_arrays(st, arrays, n_arrays, err);
+    if (code == 0)
+        code = st_seal(st, SHA_KEY, err);
+    if (code == 0)
+        code = st_write(st, path, err);
+    st_writer_free(st);
+    return code;
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+static int damaged(const struct st_file *file, const char *key,
+                   struct m2_error *err)
+{
+    return m2_fail(err, M2_E_RESULTS,
+                   "%s: not a checkpoint of m2run: metadata %s is missing or "
+                   "unreadable",
+                   file->path, key);
+}
+
+static int get_integer(const struct st_file *file, const char *key,
+                       int64_t *out, struct m2_error *err)
+{
+    const char *text = st_metadata(file, key);
+
+    if (text == NULL || !number_parse_int(text, out))
+        return damaged(file, key, err);
+    return 0;
+}
+
+/* "nan" is what a best value is before the first evaluation. */
+static int get_double(const struct st_file *file, const char *key,
+                      double *out, struct m2_error *err)
+{
+    const char *text = st_metadata(file, key);
+
+    *out = NAN;
+    if (text == NULL ||
+        (strcmp(text, "nan") != 0 && !number_parse_double(text, out)))
+        return damaged(file, key, err);
+    return 0;
+}
+
+static int get_state(const struct st_file *file, struct train_state *state,
+                     struct m2_error *err)
+{
+    const char *trace = st_metadata(file, "m2run.trace");
+    int code = 0;
+
+    if (trace == NULL || trace_parse(trace, state->trace) != 0)
+        code = damaged(file, "m2run.trace", err);
+    if (code == 0)
+        code = get_integer(file, "m2run.step", &state->step, err);
+    if (code == 0)
+        code = get_integer(file, "m2run.epoch", &state->epoch, err);
+    if (code == 0)
+        code = get_integer(file, "m2run.cursor", &state->cursor, err);
+    if (code == 0)
+        code = get_double(file, "m2run.row_loss", &state->row_loss, err);
+    if (code == 0)
+        code = get_double(file, "m2run.row_norm", &state->row_norm, err);
+    if (code == 0)
+        code = get_integer(file, "m2run.row_steps", &state->row_steps, err);
+    if (code == 0)
+        code = get_double(file, "m2run.best_value", &state->best_value, err);
+    if (code == 0)
+        code = get_integer(file, "m2run.best_step", &state->best_step, err);
+    if (code == 0)
+        code = get_integer(file, "m2run.bad_evaluations",
+                           &state->bad_evaluations, err);
+    if (code == 0)
+        code = get_integer(file, "m2run.metrics_bytes",
+                           &state->metrics_bytes, err);
+    return code;
+}
+
+static int check_identity(const struct st_file *file, const char *identity,
+                          struct m2_error *err)
+{
+    const char *found = st_metadata(file, "m2run.identity");
+
+    if (found == NULL)
+        return damaged(file, "m2run.identity", err);
+    if (identity != NULL && strcmp(found, identity) != 0)
+        return m2_fail(err, M2_E_RESULTS,
+                       "%s: belongs to another run: identity %s, expected %s",
+                       file->path, found, identity);
+    return 0;
+}
+
+int checkpoint_read(const char *path, const char *identity,
+                    struct st_file *file, struct train_state *state,
+                    struct m2_error *err)
+{
+    int code = st_read(path, file, err);
+
+    if (code != 0)
+        return code;
+    code = st_verify_seal(file, SHA_KEY, err);
+    if (code == 0)
+        code = check_identity(file, identity, err);
+    if (code == 0)
+        code = get_state(file, state, err);
+    if (code != 0)
+        st_free(file);
+    return code;
+}
+
+/* Fills one arena from the tensors PREFIX+NAME of the file. */
+static int restore_arena(const struct st_file *file, struct m2_device *device,
+                         struct model *model, const struct m2_view *arena,
+                         const char *prefix, struct m2_error *err)
+{
+    const struct parameter *parameters;
+    size_t n = model_parameters(model, &parameters);
+    double *host = memory_zeroed((size_t)arena->cols, sizeof *host, err);
+    int code = host == NULL ? M2_E_MEMORY : 0;
+
+    for (size_t i = 0; code == 0 && i < n; i++) {
+        const struct parameter *p = &parameters[i];
+        const struct st_tensor *tensor;
+        char name[128];
+
+        snprintf(name, sizeof name, "%s%s", prefix, p->name);
+        tensor = st_find(file, name);
+        if (tensor == NULL || tensor->n != p->n)
+            code = m2_fail(err, M2_E_RESULTS,
+                           "%s: tensor %s is missing or has another size "
+                           "than %" PRId64,
+                           file->path, name, p->n);
+        for (int64_t j = 0; code == 0 && j < p->n; j++)
+            host[p->offset + j] = st_get(tensor, j);
+    }
+    if (code == 0)
+        code = view_upload(device, arena, host, err);
+    free(host);
+    return code;
+}
+
+int checkpoint_restore(const struct st_file *file, struct m2_device *device,
+                       struct model *model, struct optimiser *optimiser,
+                       struct m2_error *err)
+{
+    struct m2_view arena = model_values(model);
+    int code = restore_arena(file, device, model, &arena, arena_prefix[0],
+                             err);
+
+    if (code == 0 && optimiser != NULL) {
+        arena = optimiser_first_moment(optimiser);
+        code = restore_arena(file, device, model, &arena, arena_prefix[1],
+                             err);
+    }
+    if (code == 0 && optimiser != NULL) {
+        arena = optimiser_second_moment(optimiser);
+        code = restore_arena(file, device, model, &arena, arena_prefix[2],
+                             err);
+    }
+    return code;
+}
