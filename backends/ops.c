@@ -43,20 +43,33 @@ static int check_provided(const struct m2_device *device, enum m2_op op,
                    device->plugin->descriptor->name);
 }
 
-int op_prepare(struct m2_device *device, enum m2_op op, const void *args,
-               struct m2_error *err)
+int op_workspace(struct m2_device *device, enum m2_op op, const void *args,
+                 size_t *bytes, struct m2_error *err)
 {
     struct m2_query query = {.op = op, .args = args};
     int rc = check_provided(device, op, err);
 
     if (rc == M2_OK)
-        rc = op_check(device, op, args, err);
-    if (rc == M2_OK)
         rc = device_slot(device, M2_SLOT_SUPPORTS, &query, err);
     if (rc == M2_OK)
         rc = device_slot(device, M2_SLOT_WORKSPACE, &query, err);
-    if (rc == M2_OK && query.bytes_out > device->scratch_needed)
-        device->scratch_needed = query.bytes_out;
+    if (rc == M2_OK)
+        *bytes = query.bytes_out;
+    return rc;
+}
+
+int op_prepare(struct m2_device *device, enum m2_op op, const void *args,
+               struct m2_error *err)
+{
+    size_t bytes = 0;
+    int rc = check_provided(device, op, err);
+
+    if (rc == M2_OK)
+        rc = op_check(device, op, args, err);
+    if (rc == M2_OK)
+        rc = op_workspace(device, op, args, &bytes, err);
+    if (rc == M2_OK && bytes > device->scratch_needed)
+        device->scratch_needed = bytes;
     return rc;
 }
 

@@ -114,6 +114,12 @@ int op_prepare(struct m2_device *device, enum m2_op op, const void *args,
                struct m2_error *err);
 int device_reserve(struct m2_device *device, struct m2_error *err);
 
+/* What a call would need, without making it: SUPPORTS, then the scratch bytes.
+ * args are complete but for the buffers: one that is not NULL only says that
+ * the argument is there, so that memory can be planned before it exists. */
+int op_workspace(struct m2_device *device, enum m2_op op, const void *args,
+                 size_t *bytes, struct m2_error *err);
+
 /* Runs a prepared call. */
 int op_run(struct m2_device *device, enum m2_op op, void *args,
            struct m2_error *err);
