@@ -31,12 +31,25 @@ static void log_to_stderr(int level, const char *text)
         fprintf(stderr, "m2run: %s\n", text);
 }
 
+static void (*_Atomic log_target)(int level, const char *text) = log_to_stderr;
+
+/* What plugins keep: it outlives every change of the target. */
+static void log_to_target(int level, const char *text)
+{
+    log_target(level, text);
+}
+
 static const struct m2_host host = {
     .size = sizeof host,
     .abi = M2_PLUGIN_ABI,
     .version = PACKAGE_VERSION,
-    .log = log_to_stderr,
+    .log = log_to_target,
 };
+
+void plugin_set_log(void (*log)(int level, const char *text))
+{
+    log_target = log;
+}
 
 static const struct loaded *find_loaded(const struct stat *facts)
 {

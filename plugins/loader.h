@@ -19,6 +19,11 @@ struct plugin {
     char *path; /* absolute */
 };
 
+/* Where the lines that plugins log go; level 0 is info, 1 a warning.  At the
+ * start warnings go to stderr and info nowhere.  Valid for plugins loaded
+ * before, too. */
+void plugin_set_log(void (*log)(int level, const char *text));
+
 /* Directories given on the command line, searched first, in order. */
 int plugin_add_dir(const char *dir, struct m2_error *err);
 

@@ -6,3 +6,5 @@ librunner_a_SOURCES += plugins/loader.c plugins/loader.h \
 	plugins/search.c plugins/search.h \
 	plugins/handshake.c plugins/handshake.h \
 	plugins/module_file.c plugins/module_file.h
+
+unit_tests += tests/unit/test_loader

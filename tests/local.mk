@@ -3,6 +3,7 @@ include $(top_srcdir)/tests/ops/local.mk
 include $(top_srcdir)/tests/train/local.mk
 include $(top_srcdir)/tests/cli/local.mk
 include $(top_srcdir)/tests/bad_plugins/local.mk
+include $(top_srcdir)/tests/mock/local.mk
 include $(top_srcdir)/tests/golden/local.mk
 include $(top_srcdir)/tests/fuzz/local.mk
 include $(top_srcdir)/tests/bench/local.mk
