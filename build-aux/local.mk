@@ -2,6 +2,7 @@
 EXTRA_DIST += bootstrap .clang-format .editorconfig results/README.md \
 	build-aux/build-info build-aux/cmocka-tap build-aux/test-summary \
 	build-aux/check-headers build-aux/check-style \
+	build-aux/check-listed \
 	tests/installcheck/run.sh
 
 # ---- build facts: rewritten only when they change, so nothing recompiles ----
@@ -77,6 +78,8 @@ format-check:
 	done; exit $$status
 check-style:
 	@cd $(top_srcdir) && $(SHELL) build-aux/check-style '$(AWK)' \
+	    `$(find_sources) | LC_ALL=C sort`
+	@cd $(top_srcdir) && $(SHELL) build-aux/check-listed \
 	    `$(find_sources) | LC_ALL=C sort`
 # invalidFunctionArg takes every loop for one that may run no time at all.
 lint:

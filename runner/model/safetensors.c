@@ -50,7 +50,7 @@ static const char *shown(const char *text, char buffer[SHOWN])
 {
     size_t n = 0;
 
-    for (; text[n] != '\0' && n < SHOWN - 1; n++)
+    for (; n < SHOWN - 1 && text[n] != '\0'; n++)
         buffer[n] = text[n] < ' ' || text[n] > '~' ? '?' : text[n];
     buffer[n] = '\0';
     return buffer;
