@@ -159,26 +159,14 @@ static int add_identity(struct st_writer *st,
         code = st_add_metadata(st, "m2run.backend", identity->backend, err);
     if (code == 0)
         code = st_add_metadata(st, "m2run.numerics", identity->numerics, err);
-    return code;
-}
-
-static int add_arrays(struct st_writer *st,
-                      const struct checkpoint_array *arrays, size_t n_arrays,
-                      struct m2_error *err)
-{
-    int code = 0;
-
-    for (size_t i = 0; code == 0 && i < n_arrays; i++)
-        code = st_add(st, arrays[i].name, ST_F64, &arrays[i].n, 1,
-                      arrays[i].values, err);
+    if (code == 0)
+        code = st_add_metadata(st, "m2run.scaling", identity->scaling, err);
     return code;
 }
 
 int checkpoint_write(struct checkpoint_writer *writer, const char *path,
                      const struct checkpoint_identity *identity,
-                     const struct train_state *state,
-                     const struct checkpoint_array *arrays, size_t n_arrays,
-                     struct m2_error *err)
+                     const struct train_state *state, struct m2_error *err)
 {
     struct st_writer *st = st_writer_new();
     int code = st == NULL ? m2_fail(err, M2_E_MEMORY, "%s: out of memory",
@@ -192,8 +180,6 @@ int checkpoint_write(struct checkpoint_writer *writer, const char *path,
     if (code == 0)
         code = add_arenas(writer, st, err);
     if (code == 0)
-        code = add_arrays(st, arrays, n_arrays, err);
-    if (code == 0)
         code = st_seal(st, SHA_KEY, err);
     if (code == 0)
         code = st_write(st, path, err);
@@ -202,6 +188,11 @@ int checkpoint_write(struct checkpoint_writer *writer, const char *path,
 }
 
 /* ---- reading ------------------------------------------------------------ */
+
+const char *checkpoint_scaling(const struct st_file *file)
+{
+    return st_metadata(file, "m2run.scaling");
+}
 
 static int damaged(const struct st_file *file, const char *key,
                    struct m2_error *err)

@@ -1,10 +1,10 @@
 /* Checkpoints: everything a run needs to go on as if it had not stopped.
  *
  * A safetensors file: parameters under the state-spaces names, Adam moments
- * as adam_m.NAME and adam_v.NAME, scaling as scaling.*, and the rest as
- * metadata: step, epoch, cursor, row accumulators, early stopping, best
- * metric, trace, bytes of metrics.csv, identity, backend numerics, and the
- * SHA-256 of all of it.  The bytes are a pure function of identity, step and
+ * as adam_m.NAME and adam_v.NAME, and the rest as metadata: step, epoch,
+ * cursor, row accumulators, early stopping, best metric, trace, bytes of
+ * metrics.csv, scaling, identity, backend numerics, and the SHA-256 of all of
+ * it.  The bytes are a pure function of identity, step and
  * build: no time, host, path or attempt.
  *
  * Other programs read the parameters with any safetensors library. */
@@ -30,17 +30,11 @@ struct train_state {
     int64_t metrics_bytes;   /* of metrics.csv */
 };
 
-/* A named array that travels with the checkpoint. */
-struct checkpoint_array {
-    const char *name;
-    const double *values;
-    int64_t n;
-};
-
 struct checkpoint_identity {
     const char *identity; /* 64 hex digits */
     const char *backend;  /* name */
-    const char *numerics; /* backend numbers and CPU type: numerics.h */
+    const char *numerics; /* session.numerics */
+    const char *scaling;  /* scaling_table_print */
 };
 
 struct checkpoint_writer; /* opaque: host memory for one model */
@@ -53,9 +47,10 @@ void checkpoint_writer_free(struct checkpoint_writer *writer);
 /* Writes the file atomically; the previous one stays until then. */
 int checkpoint_write(struct checkpoint_writer *writer, const char *path,
                      const struct checkpoint_identity *identity,
-                     const struct train_state *state,
-                     const struct checkpoint_array *arrays, size_t n_arrays,
-                     struct m2_error *err);
+                     const struct train_state *state, struct m2_error *err);
+
+/* Text of the scaling table a checkpoint was trained with, or NULL. */
+const char *checkpoint_scaling(const struct st_file *file);
 
 /* Reads a file and proves its SHA-256; the tensors stay in *file (st_free).
  * M2_E_RESULTS when it is damaged or belongs to another identity (NULL: any).

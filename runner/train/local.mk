@@ -5,4 +5,5 @@ librunner_a_SOURCES += \
 	runner/train/gradient_tree.c runner/train/gradient_tree.h \
 	runner/train/optimiser.c runner/train/optimiser.h \
 	runner/train/order.c runner/train/order.h \
+	runner/train/session.c runner/train/session.h \
 	runner/train/trace.c runner/train/trace.h

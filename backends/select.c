@@ -1,0 +1,62 @@
+/* From the word in the experiment file to a backend and a device. */
+#include "backends/select.h"
+
+#include <string.h>
+
+#include "backends/ops.h"
+#include "plugins/loader.h"
+#include "util/number.h"
+
+int device_load(const struct device_choice *choice,
+                const struct plugin **out, struct m2_error *err)
+{
+    if (strcmp(choice->backend, "ref") == 0) {
+        *out = plugin_builtin_ref();
+        return 0;
+    }
+    return plugin_load(choice->backend, M2_PLUGIN_BACKEND, out, err);
+}
+
+/* First of cuda and cpu with a device. */
+static void choose_auto(struct device_choice *out, char why[256])
+{
+    const struct device_choice cuda = {.backend = "cuda"};
+    const struct plugin *plugin;
+    struct m2_error cause = {0};
+    int count = 0;
+
+    *out = cuda;
+    if (device_load(&cuda, &plugin, &cause) == 0 &&
+        device_count(plugin, &count, &cause) == 0 && count > 0) {
+        snprintf(why, 256, "device auto: cuda:0");
+        return;
+    }
+    snprintf(out->backend, sizeof out->backend, "cpu");
+    snprintf(why, 256, "device auto: cpu (no cuda: %.200s)", cause.text);
+}
+
+int device_choose(const char *device, struct device_choice *out,
+                  char why[256], struct m2_error *err)
+{
+    const char *colon = strrchr(device, ':');
+    size_t length = colon != NULL ? (size_t)(colon - device) : strlen(device);
+    int64_t index = 0;
+
+    why[0] = '\0';
+    *out = (struct device_choice){0};
+    if (strcmp(device, "auto") == 0) {
+        choose_auto(out, why);
+        return 0;
+    }
+    if (length == 0 || length >= sizeof out->backend)
+        return m2_fail(err, M2_E_DEVICE, "device '%s': no backend named",
+                       device);
+    if (colon != NULL && (!number_parse_int(colon + 1, &index) || index < 0 ||
+                          index > 4095))
+        return m2_fail(err, M2_E_DEVICE,
+                       "device '%s': expected a device number after ':'",
+                       device);
+    memcpy(out->backend, device, length);
+    out->index = (int)index;
+    return 0;
+}

@@ -1,0 +1,88 @@
+/* Opening and closing what a run computes with. */
+#include "train/session.h"
+
+#include <string.h>
+
+#include "backends/select.h"
+#include "data/target.h"
+#include "plugins/loader.h"
+
+void session_model_spec(const struct config *config,
+                        const struct dataset *dataset, bool training,
+                        struct model_spec *out)
+{
+    *out = (struct model_spec){
+        .config = &config->model,
+        .n_features = dataset->F,
+        .n_outputs = target_width(dataset, &config->data),
+        .n_vocab = config->model.vocab_size,
+        .B = config->train.microbatch > 0 && training
+                 ? config->train.microbatch
+                 : config->train.batch_size,
+        .L = config->data.window,
+        .loss = config->train.loss,
+        .huber_delta = config->train.huber_delta,
+        .training = training,
+    };
+}
+
+static int open_device(const struct session_request *request,
+                       struct session *session, struct m2_error *err)
+{
+    struct device_choice choice;
+    char why[256];
+    int code = device_choose(request->config->device, &choice, why, err);
+
+    if (code == 0)
+        code = device_load(&choice, &session->backend, err);
+    if (code == 0)
+        code = device_facts(session->backend, choice.index, &session->facts,
+                            err);
+    if (code == 0)
+        code = device_open(session->backend, choice.index,
+                           request->config->dtype, request->threads,
+                           &session->device, err);
+    if (code == 0)
+        snprintf(session->numerics, sizeof session->numerics,
+                 "%s %u, %.200s", session->backend->descriptor->name,
+                 session->backend->descriptor->numerics,
+                 session->facts.name);
+    return code;
+}
+
+int session_open(const struct session_request *request, struct session *out,
+                 struct m2_error *err)
+{
+    const struct dataset_request data = {
+        .config = request->config,
+        .scaling = request->scaling,
+        .all_windows = request->all_windows,
+    };
+    struct model_spec spec;
+    int code;
+
+    *out = (struct session){.config = request->config};
+    code = dataset_load(&data, &out->dataset, err);
+    if (code == 0)
+        code = open_device(request, out, err);
+    if (code == 0) {
+        session_model_spec(request->config, &out->dataset, request->training,
+                           &spec);
+        code = model_create(out->device, &spec, &out->model, err);
+    }
+    if (code == 0)
+        code = batcher_create(out->device, &out->dataset, request->config,
+                              spec.B, &out->batcher, err);
+    if (code != 0)
+        session_close(out);
+    return code;
+}
+
+void session_close(struct session *session)
+{
+    batcher_free(session->batcher);
+    model_free(session->model);
+    device_close(session->device);
+    dataset_free(&session->dataset);
+    memset(session, 0, sizeof *session);
+}

@@ -1,0 +1,38 @@
+/* Everything a config needs to compute: backend, device, dataset, batches,
+ * model; opened in this order, closed in the other. */
+#ifndef M2_TRAIN_SESSION_H
+#define M2_TRAIN_SESSION_H
+
+#include "data/dataset.h"
+#include "model/model.h"
+#include "train/batch.h"
+
+struct session {
+    const struct config *config; /* borrowed */
+    const struct plugin *backend;
+    struct m2_device *device;
+    struct m2_device_facts facts;
+    struct dataset dataset;
+    struct model *model;
+    struct batcher *batcher;
+    char numerics[256]; /* what may change bits: backend, number, CPU type */
+};
+
+struct session_request {
+    const struct config *config;
+    int threads;   /* at least 1 */
+    bool training; /* gradients and all activations */
+    bool all_windows; /* dataset_request.all_windows */
+    const struct dataset_scaling_table *scaling; /* NULL: fit */
+};
+
+int session_open(const struct session_request *request, struct session *out,
+                 struct m2_error *err);
+void session_close(struct session *session);
+
+/* The shapes of the model that this config and dataset need. */
+void session_model_spec(const struct config *config,
+                        const struct dataset *dataset, bool training,
+                        struct model_spec *out);
+
+#endif
