@@ -2,7 +2,7 @@
 EXTRA_DIST += bootstrap .clang-format .editorconfig results/README.md \
 	build-aux/build-info build-aux/cmocka-tap build-aux/test-summary \
 	build-aux/check-headers build-aux/check-style \
-	build-aux/check-listed \
+	build-aux/check-listed build-aux/valgrind.supp \
 	tests/installcheck/run.sh
 
 # ---- build facts: rewritten only when they change, so nothing recompiles ----
@@ -52,10 +52,18 @@ test-summary:
 	@$(SHELL) $(top_srcdir)/build-aux/test-summary \
 	    $(TEST_LOGS:.log=.trs)
 
+valgrind_command = $(VALGRIND) -q --error-exitcode=99 --leak-check=full \
+	--suppressions=$(abs_top_srcdir)/build-aux/valgrind.supp
 check-valgrind:
 	@test '$(VALGRIND)' != no || { echo "install valgrind" >&2; exit 1; }
-	M2_TEST_WRAPPER='$(VALGRIND) -q --error-exitcode=99 --leak-check=full' \
-	    $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(unit_tests)'
+	M2_TEST_WRAPPER='$(valgrind_command)' \
+	    $(MAKE) $(AM_MAKEFLAGS) check \
+	    TESTS='$(filter-out $(valgrind_skips),$(unit_tests))'
+
+# Needs a build with --enable-coverage.
+coverage: check
+	@test '$(GCOVR)' != no || { echo "install gcovr" >&2; exit 1; }
+	$(GCOVR) --root $(top_srcdir) --exclude '.*tests/.*' .
 
 # ---- source checks ----
 # Every header compiles alone, with the flags of the rooms that use it.
@@ -108,5 +116,5 @@ installcheck-local:
 	    '$(DESTDIR)$(bindir)' '$(DESTDIR)$(libdir)' \
 	    '$(abs_top_srcdir)/docs/examples'
 
-.PHONY: FORCE test-summary check-valgrind check-headers check-style format \
-	format-check lint
+.PHONY: FORCE coverage test-summary check-valgrind check-headers check-style \
+	format format-check lint
