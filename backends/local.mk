@@ -8,3 +8,10 @@ librunner_a_SOURCES += backends/select.c backends/select.h \
 	backends/ops_check.c backends/ops_flops.c \
 	backends/view_check.c backends/buffer.c backends/device.c \
 	backends/device_internal.h
+
+# Valid calls of every op, for the tests of the fronts.
+op_call_sources = tests/unit/op_calls.c tests/unit/op_calls.h
+unit_tests += tests/unit/test_ops_check
+tests_unit_test_ops_check_SOURCES = tests/unit/test_ops_check.c \
+	$(op_call_sources)
+EXTRA_DIST += tests/golden/op_messages.txt

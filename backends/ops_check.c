@@ -116,7 +116,7 @@ static int check_dtype(const struct call *call, struct m2_error *err)
             continue;
         if (leader != NULL && dtype != common)
             return m2_fail(err, M2_E_ARGUMENT,
-                           "%s: %s is %s, expected %s as %s", contract->name,
+                           "%s: %s is %s, expected %s (as %s)", contract->name,
                            argument->name, dtype_name(dtype),
                            dtype_name(common), leader->name);
         leader = argument;
@@ -298,8 +298,9 @@ static int check_pair(const struct call *call, size_t output, size_t other,
         (may_be && same_view(a, b)))
         return M2_OK;
     return m2_fail(err, M2_E_ARGUMENT,
-                   "%s: %s overlaps %s (element %" PRId64 " and %" PRId64
-                   " onwards of one buffer)%s",
+                   "%s: %s overlaps %s (element %" PRId64
+                   " onwards and element "
+                   "%" PRId64 " onwards of the same buffer)%s",
                    call->contract->name, out->name, in->name, a->offset,
                    b->offset, may_be ? "; it may only be the same view" : "");
 }

@@ -400,6 +400,7 @@ static const struct op_member spectral_members[] = {
     CHOICE(spectral, mode, M2_SPECTRAL_DISCRETE, M2_SPECTRAL_CONTINUOUS,
            "1 (discrete) or 2 (continuous)"),
     POSITIVE(spectral, rho),
+    FINITE(spectral, dt_ref),
 };
 
 /* ln(-ln(rho) / dt_ref) exists for rho below 1 only. */
@@ -414,10 +415,10 @@ static int spectral_extra(const void *args, struct m2_error *err)
                        "spectral: rho is %.9g, expected below 1 (mode "
                        "discrete)",
                        a->rho);
-    if (!(a->dt_ref > 0) || isinf(a->dt_ref))
+    if (a->dt_ref <= 0)
         return m2_fail(err, M2_E_ARGUMENT,
-                       "spectral: dt_ref is %.9g, expected a finite number "
-                       "above 0 (mode discrete)",
+                       "spectral: dt_ref is %.9g, expected above 0 (mode "
+                       "discrete)",
                        a->dt_ref);
     return M2_OK;
 }
