@@ -1,5 +1,6 @@
 # build-aux/local.mk: build facts, the test harness and targets for developers.
-EXTRA_DIST += bootstrap .clang-format .editorconfig results/README.md \
+EXTRA_DIST += bootstrap CONTRIBUTING.md .clang-format .editorconfig .ci/run \
+	results/README.md \
 	build-aux/build-info build-aux/cmocka-tap build-aux/test-summary \
 	build-aux/check-headers build-aux/check-style \
 	build-aux/check-listed build-aux/valgrind.supp \

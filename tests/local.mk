@@ -1,4 +1,5 @@
 # tests/local.mk: what is tested; unit tests are listed by the room they test.
+EXTRA_DIST += tests/tap.sh
 include $(top_srcdir)/tests/ops/local.mk
 include $(top_srcdir)/tests/train/local.mk
 include $(top_srcdir)/tests/cli/local.mk
