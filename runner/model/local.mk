@@ -1,8 +1,15 @@
 # runner/model/local.mk: parameters and Mamba-2 forward and backward.
 librunner_a_SOURCES += \
-	runner/model/model.h \
+	runner/model/activations.c runner/model/activations.h \
+	runner/model/graph.c runner/model/graph.h \
+	runner/model/inspect.c \
+	runner/model/mamba2_backward.c \
+	runner/model/mamba2_forward.c \
+	runner/model/model.c runner/model/model.h \
 	runner/model/parameters.c runner/model/parameters.h \
+	runner/model/program.c runner/model/program.h \
 	runner/model/sizes.c runner/model/sizes.h \
+	runner/model/stepper.c \
 	runner/model/safetensors.c runner/model/safetensors.h \
 	runner/model/st_seal.c \
 	runner/model/st_writer.c

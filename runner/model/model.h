@@ -21,6 +21,9 @@
 
 struct model; /* opaque */
 
+/* A label that the language model's loss leaves out. */
+enum { MODEL_IGNORED_LABEL = -100 };
+
 /* Everything that fixes shapes. */
 struct model_spec {
     const struct config_model *config;
@@ -106,8 +109,12 @@ int model_forward(struct model *model, int64_t b, struct m2_error *err);
 int model_forward_backward(struct model *model, int64_t b, double scale,
                            struct m2_error *err);
 
-/* Views of intermediate results by name for tests and comparisons, as
- * "layers.0.zxd" or "layers.2.resid"; false when there is none. */
+/* Views of intermediate results of the last forward pass by name, for tests
+ * and comparisons; false when there is none.  "layers.0." and so on with
+ * input, u, zxd, z, xbc_raw, dt_raw, xbc, dt, states, y, v, resid (what leaves
+ * the layer) are kept by a training model only; "f" and "output" always.  In
+ * the last layer of readout LAST, z, y, v and resid have one row per window
+ * and there is no zxd. */
 bool model_activation(const struct model *model, int64_t b, const char *name,
                       struct m2_view *out);
 
