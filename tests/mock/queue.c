@@ -65,8 +65,10 @@ int mock_op(struct mock_handle *self, enum m2_op op, m2_slot_fn fn,
     int k = ++self->ops;
     int rc;
 
-    if (k == self->settings.crash_op)
+    if (k == self->settings.crash_op) {
+        signal(SIGSEGV, SIG_DFL); /* a sanitizer's handler would exit */
         raise(SIGSEGV);
+    }
     if (k == self->settings.fail_op)
         return m2_fail(err, M2_E_FAILED, "mock: fault at op %d (%s)", k,
                        op_contract(op)->name);
