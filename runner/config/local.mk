@@ -1,1 +1,20 @@
 # runner/config/local.mk: experiment file to resolved configuration.
+librunner_a_SOURCES += \
+	runner/config/binding.c runner/config/binding.h \
+	runner/config/config.c runner/config/config.h \
+	runner/config/include.c runner/config/include.h \
+	runner/config/load.c runner/config/load.h \
+	runner/config/lookup_plugin.c \
+	runner/config/messages.c runner/config/messages.h \
+	runner/config/override.c runner/config/override.h \
+	runner/config/parse.c \
+	runner/config/rules.c runner/config/rules_model.c \
+	runner/config/rules_split.c \
+	runner/config/scalar.c runner/config/scalar.h \
+	runner/config/schema.c runner/config/schema.h \
+	runner/config/schema_data.c runner/config/schema_model.c \
+	runner/config/schema_top.c runner/config/schema_train.c \
+	runner/config/suggest.c runner/config/suggest.h \
+	runner/config/tree.c runner/config/tree.h \
+	runner/config/value.c runner/config/value.h \
+	runner/config/value_bound.c runner/config/value_option.c

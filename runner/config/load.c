@@ -1,0 +1,239 @@
+/* From an experiment file and overrides to a checked config. */
+#include "config/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/include.h"
+#include "config/override.h"
+#include "config/scalar.h"
+#include "config/value.h"
+#include "util/memory.h"
+#include "util/path.h"
+
+struct loading {
+    const struct experiment_request *request;
+    struct experiment *experiment;
+    struct messages *messages;
+    struct m2_error *err;
+    struct place whole; /* the file as a whole */
+};
+
+/* ---- data source -------------------------------------------------------- */
+
+/* The node that sets a key of a block, however wrong the rest is. */
+static const struct node *peek(const struct node *root, const char *block,
+                               const char *key)
+{
+    const struct node *map = root == NULL ? NULL : node_get(root, block);
+
+    return map == NULL ? NULL : node_get(map, key);
+}
+
+/* Name or file of the data source: of the command line, the file, or the
+ * default.  NULL when it is no string.  The caller frees *owned. */
+static const char *find_source(const struct loading *loading, char **owned,
+                               struct place *place)
+{
+    const struct experiment_request *request = loading->request;
+    const struct node *node = peek(loading->experiment->root, "data", "source");
+    struct source command_line = {.name = "command line", .bytes = ""};
+    struct node given = {.kind = NODE_SCALAR, .place = loading->whole};
+
+    given.place.source = &command_line;
+    given.text = override_find_source(request->overrides, request->n_overrides);
+    *place = loading->whole;
+    if (given.text != NULL)
+        node = &given;
+    else if (node == NULL)
+        return "synthetic";
+    else
+        *place = node->place;
+    if (node->kind != NODE_SCALAR || node->text[0] == '\0')
+        return NULL;
+    *owned = strchr(node->text, '/') != NULL
+                 ? value_resolve_path(node, node->text)
+                 : memory_string(node->text, NULL);
+    loading->messages->failed = loading->messages->failed || *owned == NULL;
+    return *owned;
+}
+
+/* The schema with the options of the data source.  When the source cannot be
+ * found, that is a message, and its options are not checked. */
+static int make_schema(struct loading *loading, bool *skip_options)
+{
+    const struct source_lookup *lookup = loading->request->lookup;
+    const struct m2_option *options = NULL;
+    struct m2_error reason = {0};
+    struct place place;
+    char *owned = NULL;
+    const char *source = find_source(loading, &owned, &place);
+    int code;
+
+    *skip_options = source == NULL;
+    if (source != NULL && lookup != NULL &&
+        lookup->find(lookup->context, source, &options, &reason) != 0) {
+        message_error_code(loading->messages, reason.code, place, "%s",
+                           reason.text);
+        options = NULL;
+        *skip_options = true;
+    }
+    code = schema_init(&loading->experiment->schema, "mamba2", options,
+                       loading->err);
+    free(owned);
+    return code;
+}
+
+/* ---- steps -------------------------------------------------------------- */
+
+static void read_root(struct loading *loading)
+{
+    const struct experiment_request *request = loading->request;
+    struct experiment *experiment = loading->experiment;
+
+    if (request->text != NULL)
+        experiment->root =
+            include_read_text(&experiment->tree, request->path, request->text,
+                              request->size, loading->messages);
+    else
+        experiment->root =
+            include_read(&experiment->tree, request->path, loading->messages);
+    if (experiment->root == NULL)
+        return;
+    experiment->sweep = node_get(experiment->root, "sweep");
+    node_remove(experiment->root, "sweep");
+    if (experiment->sweep != NULL && scalar_is_null(experiment->sweep))
+        experiment->sweep = NULL;
+}
+
+static int apply_overrides(struct loading *loading)
+{
+    const struct experiment_request *request = loading->request;
+    struct experiment *experiment = loading->experiment;
+    const struct source *source;
+
+    if (experiment->root == NULL || request->n_overrides == 0)
+        return 0;
+    source = override_add_source(&experiment->tree, request->overrides,
+                                 request->n_overrides);
+    if (source == NULL)
+        return m2_fail(loading->err, M2_E_MEMORY, "out of memory");
+    override_apply(experiment, source, request, loading->messages);
+    return 0;
+}
+
+/* Without `name`: that of the file, without folder and .yaml. */
+static int set_name(struct loading *loading)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    struct experiment *experiment = loading->experiment;
+    const char *base = path_basename(loading->request->path);
+    const char *dot = strrchr(base, '.');
+    size_t length = dot != NULL ? (size_t)(dot - base) : strlen(base);
+    struct text name = {0};
+    char *stolen;
+
+    for (size_t i = 0; i < length && i < 80; i++)
+        text_add_char(&name, strchr(allowed, base[i]) != NULL ? base[i] : '_');
+    if (length == 0 || base[0] == '.' || base[0] == '-') {
+        text_clear(&name);
+        text_add(&name, "experiment");
+    }
+    stolen = text_steal(&name, loading->err);
+    text_free(&name);
+    if (stolen == NULL)
+        return M2_E_MEMORY;
+    free(experiment->config.name);
+    experiment->config.name = stolen;
+    return 0;
+}
+
+static int read_config(struct loading *loading, bool skip_options)
+{
+    struct experiment *experiment = loading->experiment;
+    int code = value_set_defaults(&experiment->schema, &experiment->config,
+                                  loading->err);
+
+    if (code == 0)
+        code = set_name(loading);
+    if (code == 0)
+        code = binding_init(&experiment->binding, &experiment->schema,
+                            loading->whole, loading->err);
+    if (code != 0 || experiment->root == NULL)
+        return code;
+    experiment->binding.skip_options = skip_options;
+    binding_read(&experiment->binding, experiment->root, &experiment->config,
+                 loading->messages);
+    if (experiment->sweep == NULL && experiment->n_axes == 0)
+        binding_check_rules(&experiment->binding, &experiment->config,
+                            loading->messages);
+    return 0;
+}
+
+static int load(struct loading *loading)
+{
+    struct experiment *experiment = loading->experiment;
+    bool skip_options = false;
+    int code;
+
+    read_root(loading);
+    if (experiment->tree.n_sources > 0)
+        loading->whole.source = experiment->tree.sources[0];
+    code = make_schema(loading, &skip_options);
+    if (code == 0)
+        code = apply_overrides(loading);
+    if (code == 0)
+        code = read_config(loading, skip_options);
+    if (code == 0 && experiment->tree.failed)
+        code = m2_fail(loading->err, M2_E_MEMORY, "out of memory");
+    return code;
+}
+
+int experiment_load(const struct experiment_request *request,
+                    struct experiment *out, struct messages *messages,
+                    struct m2_error *err)
+{
+    struct source unread = {.name = request->path, .bytes = ""};
+    struct loading loading = {
+        .request = request,
+        .experiment = out,
+        .messages = messages,
+        .err = err,
+        .whole = {.source = &unread},
+    };
+    int code;
+
+    *out = (struct experiment){0};
+    tree_init(&out->tree);
+    code = load(&loading);
+    /* `unread` ends here */
+    if (out->tree.n_sources == 0)
+        out->binding.whole.source = NULL;
+    return code != 0 ? code : messages_result(messages, request->path, err);
+}
+
+void experiment_free(struct experiment *experiment)
+{
+    config_free(&experiment->config);
+    binding_free(&experiment->binding);
+    schema_free(&experiment->schema);
+    tree_free(&experiment->tree);
+    free(experiment->axes);
+    *experiment = (struct experiment){0};
+}
+
+void experiment_write_sources(const struct experiment *experiment,
+                              struct text *out)
+{
+    for (size_t i = 0; i < experiment->tree.n_sources; i++) {
+        const struct source *source = experiment->tree.sources[i];
+
+        if (source->rank > 1000)
+            continue; /* the command line is recorded apart */
+        text_addf(out, "# ---- %s\n", source->name);
+        text_add_bytes(out, source->bytes, source->size);
+        if (source->size > 0 && source->bytes[source->size - 1] != '\n')
+            text_add_char(out, '\n');
+    }
+}
