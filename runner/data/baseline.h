@@ -11,8 +11,12 @@
 
 #include "data/dataset.h"
 
-enum baseline { BASELINE_REPEAT_LAST, BASELINE_INPUT_MEAN, BASELINE_ZERO,
-                N_BASELINES };
+enum baseline {
+    BASELINE_REPEAT_LAST,
+    BASELINE_INPUT_MEAN,
+    BASELINE_ZERO,
+    N_BASELINES
+};
 extern const char *const baseline_names[N_BASELINES];
 
 struct baseline_scores {

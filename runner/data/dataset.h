@@ -41,18 +41,23 @@ enum target_transform {
 
 /* A stacked series. */
 struct dataset_series {
-    char *name;         /* instrument; "instrument/column" when independent */
-    int64_t first, n;   /* rows of the stack */
-    int64_t step_ns;    /* nominal, or the median step when unknown */
+    char *name;       /* instrument; "instrument/column" when independent */
+    char *instrument; /* the source's name of the series */
+    int64_t channel;  /* index into the config's features and targets of this
+                         series' first one; 0 when mixed */
+    int64_t first, n; /* rows of the stack */
+    int64_t step_ns;  /* nominal, or the median step when unknown */
     enum m2_stamp stamp;
 };
 
 struct dataset_windows {
-    int32_t *starts; /* (n) rows of the stack, ascending in time order of the
-                        target, then by series; training order is by the same
-                        rule, shuffled later */
+    int32_t *starts; /* (n) rows of the stack, ascending in the time of the
+                        last row of the look-back, then by series; training
+                        order is by the same rule, shuffled later */
     int64_t n;
 };
+
+struct dataset_scaling_table; /* scaling.h */
 
 struct dataset_scaling { /* per stacked series: value = shift + spread*x */
     double *feature_shift, *feature_spread; /* (n_series, F) */
@@ -68,37 +73,60 @@ struct dataset_fact { /* what was read, dropped, repaired */
 
 struct dataset {
     int64_t S, F, O; /* rows of the stack, features, targets */
-    char **feature_names, **target_names; /* (F), (O) canonical text */
-    enum target_transform *transforms;    /* (O) */
-    bool *target_is_return;               /* (O) sign has a meaning */
-    double *features; /* (S, F) scaled; NaN only outside windows */
-    double *targets;  /* (S, O) scaled */
-    double *levels;   /* (S, O) raw column behind each target, NaN if OTHER */
-    int64_t *times;   /* (S) ns, as stamped */
+    /* Per feature and target of the config: F and O, but with independent
+     * channels one per channel, so that those of a series are at
+     * [series.channel + o]. */
+    char **feature_names, **target_names; /* canonical text */
+    int64_t n_feature_names, n_target_names;
+    enum target_transform *transforms; /* (n_target_names) */
+    bool *target_is_return;            /* (n_target_names) sign has a meaning */
+    double *features;    /* (S, F) scaled; NaN only outside windows */
+    double *targets;     /* (S, O) scaled */
+    double *targets_raw; /* (S, O) as computed, not scaled */
+    double *levels;  /* (S, O) raw column behind each target, NaN if OTHER */
+    int64_t *times;  /* (S) ns, as stamped */
+    uint8_t *starts; /* (S) 1: first row of a piece (no gap, no change of
+                        contract inside) */
     struct dataset_series *series;
     int64_t n_series;
     struct dataset_windows parts[N_PARTS];
     struct dataset_windows live; /* look-back complete, targets not yet known
-                                    (or only in part): for predict */
+                                    (or only in part): for predict; their
+                                    targets must not be gathered */
+    struct dataset_windows all;  /* with request.all_windows: every window with
+                                    known targets, of any part or of none */
     struct dataset_scaling scaling;
+    struct dataset_scaling_table *scaling_table; /* what scaling is made of,
+                                                    to be saved (scaling.h) */
     struct dataset_fact *facts;
     size_t n_facts;
     int64_t part_first_ns[N_PARTS], part_last_ns[N_PARTS]; /* of targets */
-    int64_t part_rows[N_PARTS];
+    int64_t part_rows[N_PARTS];                            /* distinct times */
 };
 
 /* Scaling to be used instead of fitting, from a checkpoint; NULL to fit. */
 struct dataset_request {
     const struct config *config;
     const struct dataset_scaling_table *scaling; /* scaling.h */
-    bool all_windows; /* eval_stride for training too, no training windows
-                         required: for predict */
+    bool all_windows; /* eval_stride for training too, no windows required, a
+                         split that asks for more rows than there are is cut:
+                         for predict */
 };
 
-/* Errors: M2_E_DATA with file and place; M2_E_CONFIG for an unknown column or
- * function, with the columns there are. */
+/* Errors: M2_E_DATA with file and place, also when a part that was asked for
+ * has no window; M2_E_CONFIG for an unknown column or function, with the
+ * columns there are.
+ *
+ * A value that a function is not defined for (the logarithm of 0) is M2_E_DATA
+ * with series, time and value; with `missing: drop` the row has no value
+ * instead, no window contains it, and such rows are counted. */
 int dataset_load(const struct dataset_request *request, struct dataset *out,
                  struct m2_error *err);
+/* The same with a data plugin that is loaded already. */
+struct plugin; /* loader.h */
+int dataset_load_with(const struct plugin *plugin,
+                      const struct dataset_request *request,
+                      struct dataset *out, struct m2_error *err);
 void dataset_free(struct dataset *dataset);
 
 /* The series of row `row`. */

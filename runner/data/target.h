@@ -11,8 +11,7 @@ int64_t target_width(const struct dataset *dataset,
 
 /* True scaled values of the window at `start`: (width). */
 void target_true(const struct dataset *dataset,
-                 const struct config_data *config, int64_t start,
-                 double *out);
+                 const struct config_data *config, int64_t start, double *out);
 
 /* Scaled -> raw for value j of a window: undoes scaling, counted horizon
  * times for SUM. */
