@@ -1,1 +1,2 @@
 # tests/ops/local.mk: conformance suite of the ops.
+unit_tests += tests/ops/test_conformance
