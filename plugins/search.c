@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <libgen.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -106,21 +105,24 @@ static int is_build_tree(const char *dir)
 }
 
 /* The build tree's modules when the running binary lies in the tree: m2run at
- * its top, a test up to two directories below. */
+ * its top, a test below its directory tests.  A program installed somewhere
+ * below the tree is none of these. */
 static int append_build_tree(struct search_dirs *dirs, struct m2_error *err)
 {
-    char exe[PATH_MAX];
-    char *dir = exe;
-    ssize_t length = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    char dir[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", dir, sizeof dir - 1);
 
     if (length < 0)
         return M2_OK;
-    exe[length] = '\0';
+    dir[length] = '\0';
     for (int up = 0; up < 3; up++) {
+        char *slash = strrchr(dir, '/');
         char modules[PATH_MAX + 32];
 
-        dir = dirname(dir);
-        if (!is_build_tree(dir))
+        if (slash == NULL)
+            return M2_OK;
+        *slash = '\0';
+        if ((up > 0 && strcmp(slash + 1, "tests") != 0) || !is_build_tree(dir))
             continue;
         snprintf(modules, sizeof modules, "%s/.libs", dir);
         if (!holds_modules(modules))

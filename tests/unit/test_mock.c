@@ -27,12 +27,23 @@ static int set_up(void **state)
     return 0;
 }
 
+/* putenv keeps this very string, so every setting is one write into it;
+ * setenv would keep a copy of each. */
+static void set_mock(const char *settings)
+{
+    static char variable[64];
+
+    assert_true(snprintf(variable, sizeof variable, "M2_MOCK=%s", settings) <
+                (int)sizeof variable);
+    putenv(variable);
+}
+
 static struct m2_device *open_mock(const char *settings, int index)
 {
     struct m2_device *device;
     struct m2_error err;
 
-    setenv("M2_MOCK", settings, 1);
+    set_mock(settings);
     assert_ok(device_open(mock, index, M2_F32, 1, &device, &err), &err);
     return device;
 }
@@ -183,7 +194,7 @@ static void every_fault_arrives_as_an_error(void **state)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct m2_error err = {0};
 
-        setenv("M2_MOCK", cases[i].settings, 1);
+        set_mock(cases[i].settings);
         assert_int_equal(little_program(0, &err), cases[i].code);
         assert_string_equal(err.text, cases[i].message);
     }
@@ -195,7 +206,7 @@ static void a_crash_is_a_real_one(void **state)
     int status;
 
     (void)state;
-    setenv("M2_MOCK", "crash-op=2", 1);
+    set_mock("crash-op=2");
     child = fork();
     if (child == 0)
         _exit(little_program(0, NULL));
@@ -254,7 +265,7 @@ static void no_device_has_a_reason(void **state)
     int count = 5;
 
     (void)state;
-    setenv("M2_MOCK", "devices=0", 1);
+    set_mock("devices=0");
     assert_fails(device_count(mock, &count, &err), M2_E_DEVICE,
                  "mock: no device, as ordered", &err);
     assert_int_equal(count, 0);

@@ -258,12 +258,13 @@ static void assert_same_lines(char *found, char *expected)
 static char *read_text(const char *path)
 {
     enum { ROOM = 1 << 20 };
-    char *text = calloc(1, ROOM);
     FILE *file = fopen(path, "r");
+    char *text;
 
-    assert_non_null(text);
     if (file == NULL)
         fail_msg("cannot read %s", path);
+    text = calloc(1, ROOM);
+    assert_non_null(text);
     assert_true(fread(text, 1, ROOM - 1, file) > 0);
     fclose(file);
     return text;
@@ -274,15 +275,16 @@ static void every_mistake_has_the_message_of_the_golden_file(void **state)
     const char *source = getenv("top_srcdir");
     char *found = NULL, *expected;
     size_t size = 0, broken;
-    FILE *out = open_memstream(&found, &size);
+    FILE *out;
 
     (void)state;
+    expected = read_text(unit_path(source != NULL ? source : ".",
+                                   "tests/golden/op_messages.txt"));
+    out = open_memstream(&found, &size);
     assert_non_null(out);
     broken = break_everything(out);
     assert_int_equal(fclose(out), 0);
     assert_true(broken > 150);
-    expected = read_text(unit_path(source != NULL ? source : ".",
-                                   "tests/golden/op_messages.txt"));
     assert_same_lines(found, expected);
     free(found);
     free(expected);
