@@ -23,8 +23,14 @@ struct baseline_scores {
     bool valid[N_BASELINES];
     double mse[N_BASELINES], mae[N_BASELINES]; /* scaled units */
     double rmse_raw[N_BASELINES];
-    double best_mse; /* the smallest valid mse */
+    double best_mse; /* the smallest valid mse; infinite without windows */
 };
+
+/* One baseline's forecast of the window at `start`, in scaled units: (width) of
+ * target.h.  The same value for every step. */
+void baseline_predict(const struct dataset *dataset,
+                      const struct config_data *config, enum baseline baseline,
+                      int64_t start, double *out);
 
 /* Scores of every baseline on the windows of a part. */
 int baseline_evaluate(const struct dataset *dataset,

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/suggest.h"
 #include "data/expression_tree.h"
 #include "util/memory.h"
 #include "util/number.h"
 
-enum { MAX_DEPTH = 8, MAX_NAME = 256 };
+enum { MAX_DEPTH = 8, MAX_LISTED = 50 };
 
 struct parser {
     const char *text; /* the whole expression */
@@ -37,54 +38,20 @@ __attribute__((format(printf, 2, 3))) static int fail(struct parser *parser,
     return M2_E_CONFIG;
 }
 
-/* Number of single-byte edits between two names, for suggestions. */
-static size_t edit_distance(const char *a, const char *b)
-{
-    size_t row[MAX_NAME + 1], n = strlen(b);
-
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            diagonal = row[j];
-            row[j] = best;
-        }
-    }
-    return row[n];
-}
-
-static void closest(const char *name, const char *candidate, const char **best,
-                    size_t *distance)
-{
-    if (strlen(candidate) > MAX_NAME || strlen(name) > MAX_NAME)
-        return;
-    size_t d = edit_distance(name, candidate);
-    if (d < *distance) {
-        *distance = d;
-        *best = candidate;
-    }
-}
-
 static void add_suggestion(struct text *message, const char *name,
                            const struct expression_scope *scope, bool call)
 {
-    const char *best = NULL;
-    size_t distance = strlen(name) / 3 + 2;
+    struct suggestion suggestion = suggest_start(name);
 
     for (size_t c = 0; !call && c < scope->n_columns; c++)
-        closest(name, scope->columns[c], &best, &distance);
+        suggest_try(&suggestion, scope->columns[c]);
     for (const struct function *f = function_table; f->name != NULL; f++)
         if (call || f->n_columns == 0)
-            closest(name, f->name, &best, &distance);
-    if (best != NULL)
-        text_addf(message, "; did you mean %s?", best);
+            suggest_try(&suggestion, f->name);
+    if (suggestion.best != NULL)
+        text_addf(message, "; did you mean %s?", suggestion.best);
+    else
+        text_add(message, ".");
 }
 
 static int fail_unknown_function(struct parser *parser, const char *name)
@@ -108,10 +75,10 @@ static int fail_unknown_column(struct parser *parser, const char *name)
 
     add_suggestion(&more, name, scope, false);
     text_add(&more, " Columns:");
-    for (size_t c = 0; c < scope->n_columns && c < 50; c++)
+    for (size_t c = 0; c < scope->n_columns && c < MAX_LISTED; c++)
         text_addf(&more, "%s %s", c == 0 ? "" : ",", scope->columns[c]);
-    if (scope->n_columns > 50)
-        text_addf(&more, " and %zu more", scope->n_columns - 50);
+    if (scope->n_columns > MAX_LISTED)
+        text_addf(&more, " and %zu more", scope->n_columns - MAX_LISTED);
     int rc =
         fail(parser, "the data has no column %s%s", name, text_string(&more));
     text_free(&more);

@@ -1,6 +1,7 @@
 # runner/data/local.mk: series to features, windows and batches.
 librunner_a_SOURCES += \
 	runner/data/assemble.h \
+	runner/data/baseline.c runner/data/baseline.h \
 	runner/data/columns.c runner/data/columns.h \
 	runner/data/dataset.c runner/data/dataset.h \
 	runner/data/dataset_scaling.c \
@@ -9,6 +10,7 @@ librunner_a_SOURCES += \
 	runner/data/expression_tree.h \
 	runner/data/facts.c runner/data/facts.h \
 	runner/data/functions.c runner/data/functions.h \
+	runner/data/metrics.c runner/data/metrics.h \
 	runner/data/repair.c \
 	runner/data/rows.c \
 	runner/data/scaling.c runner/data/scaling.h \
@@ -16,8 +18,11 @@ librunner_a_SOURCES += \
 	runner/data/split.c runner/data/split.h \
 	runner/data/stack.c \
 	runner/data/store.c runner/data/store.h \
+	runner/data/target.c runner/data/target.h \
 	runner/data/windows.c runner/data/windows.h
 
 table_source = tests/unit/table_source.c tests/unit/table_source.h
 unit_tests += tests/unit/test_dataset
 tests_unit_test_dataset_SOURCES = tests/unit/test_dataset.c $(table_source)
+unit_tests += tests/unit/test_score
+tests_unit_test_score_SOURCES = tests/unit/test_score.c $(table_source)
