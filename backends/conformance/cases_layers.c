@@ -35,6 +35,8 @@ static const struct case_row linear_rows[] = {
     {.p = {193, 24, 130}, .share = {"y", "residual"}},
     {.p = {385, 70, 36}, .without = "b"},
     {.p = {1025, 9, 7}},
+    {.p = {385, 256, 300}, .without = "b residual"},
+    {.p = {60, 512, 65}, .without = "b"},
 };
 
 /* Ids repeat and leave rows of the table out. */
@@ -78,6 +80,7 @@ static const struct case_row rmsnorm_rows[] = {
     {.p = {4, 12, 12}},
     {.p = {97, 65, 1}, .without = "z"},
     {.p = {259, 48, 2}},
+    {.p = {60, 512, 1}},
 };
 
 static void build_layernorm(struct trial *t, const int64_t *p)
@@ -143,6 +146,7 @@ static const struct case_row conv_rows[] = {
     {.p = {1, 9, 3, 7}},
     {.p = {3, 61, 4, 70}, .without = "state state_out"},
     {.p = {2, 130, 5, 33}},
+    {.p = {2, 60, 4, 544}, .without = "state state_out"},
 };
 
 static void build_conv_step(struct trial *t, const int64_t *p)

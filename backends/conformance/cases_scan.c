@@ -83,6 +83,8 @@ static const struct case_row ssd_rows[] = {
      .without = "h0 h_final",
      .rough = true},
     {.p = {2, 61, 4, 16, 2, 16, 16, DECAY_USUAL, 0}},
+    {.p = {2, 60, 8, 64, 1, 16, 64, DECAY_USUAL, 0}, .without = "h0 h_final"},
+    {.p = {2, 60, 8, 64, 1, 16, 32, DECAY_USUAL, 1}, .without = "h0 h_final"},
     {.p = {1, 130, 3, 33, 1, 17, 64, DECAY_USUAL, 0}, .without = "h0"},
     {.p = {1, 257, 2, 4, 2, 24, 128, DECAY_USUAL, 1}, .without = "h0 h_final"},
     {.p = {1, 300, 1, 64, 1, 32, 256, DECAY_SLOW, 0}, .without = "h0 h_final"},

@@ -39,19 +39,19 @@ static const struct case_row loss_ties_rows[] = {
     {.p = {5, 9, 0}, .rough = true},
 };
 
-/* ignored: every n-th row; 1 leaves none. */
+/* ignored: every n-th row; 1 leaves none.  ignore: the label that says so. */
 static void build_xent(struct trial *t, const int64_t *p)
 {
-    int64_t T = p[0], V = p[1], ignored = p[2];
+    int64_t T = p[0], V = p[1], ignored = p[2], ignore = p[5] ? p[5] : -100;
     struct generator random = generator_start(t->seed, "labels", 0, (double)V);
-    t->args.xent.ignore = -100;
+    t->args.xent.ignore = ignore;
     t->args.xent.scale = (double)p[3] / 1000.0;
     trial_random(t, "logits", T, V, (double)-p[4], (double)p[4]);
     double *labels = trial_values(t, "labels", 1, T);
     for (int64_t i = 0; labels && i < T; i++) {
         labels[i] = floor(generator_at(&random, i));
         if (ignored && i % ignored == 0)
-            labels[i] = -100.0;
+            labels[i] = (double)ignore;
     }
     trial_output(t, "out", 1, 3);
     trial_output(t, "dlogits", T, V);
@@ -63,6 +63,7 @@ static const struct case_row xent_rows[] = {
     {.p = {11, 9, 3, 0, 3}},
     {.p = {11, 9, 3, 0, 3}, .without = "dlogits"},
     {.p = {11, 9, 3, 125, 3}},
+    {.p = {11, 9, 3, 0, 3, 4}},
     {.p = {6, 5, 1, 0, 3}},
     {.p = {6, 33, 2, 0, 900}, .rough = true},
     {.p = {130, 257, 4, 0, 8}, .rough = true},
@@ -166,7 +167,7 @@ struct case_list cases_training(void)
         CASE_FAMILY(M2_OP_huber, "R C scale", build_loss, loss_rows),
         CASE_FAMILY(M2_OP_huber, "R C_ties scale", build_loss_ties,
                     loss_ties_rows),
-        CASE_FAMILY(M2_OP_xent, "T V ignored scale range", build_xent,
+        CASE_FAMILY(M2_OP_xent, "T V ignored scale range ignore", build_xent,
                     xent_rows),
         CASE_FAMILY(M2_OP_sumsq, "R C", build_sumsq, sumsq_rows),
         CASE_FAMILY(M2_OP_clip, "R C case", build_clip, clip_rows),

@@ -70,6 +70,8 @@ static int run_real(struct suite *suite, struct m2_error *err)
     int code = open_devices(suite, err);
     if (code == M2_OK && suite->options->golden_dir)
         code = suite_golden(suite, err);
+    if (code == M2_OK && suite_wants(suite, "order"))
+        suite_order(suite);
     if (code == M2_OK)
         suite_grid(suite);
     close_devices(suite);

@@ -51,18 +51,17 @@ static bool agrees(struct verdict *v, const char *where)
     return false;
 }
 
-/* The same for the bits of the first run. */
-static bool repeats(struct verdict *v, const char *how)
+/* The same for the bits of results, which must be those of the first run. */
+static bool same_bits(struct verdict *v, const struct results *results,
+                      const char *how)
 {
     struct trial *trial = v->trial;
     for (size_t i = 0; i < trial->n; i++) {
-        const struct trial_view *view = &trial->views[i];
-        int64_t n = view->rows * view->cols, j = 0;
-        size_t bytes = sizeof(double);
+        int64_t n = trial->views[i].rows * trial->views[i].cols, j = 0;
+        const double *now = results->of[i], *before = v->first.of[i];
         if (!trial_writes(trial, i))
             continue;
-        while (j < n &&
-               memcmp(&view->result[j], &v->first.of[i][j], bytes) == 0)
+        while (j < n && memcmp(&now[j], &before[j], sizeof *now) == 0)
             j++;
         if (j == n)
             continue;
@@ -70,11 +69,20 @@ static bool repeats(struct verdict *v, const char *how)
                      "%s %s %s: other bits %s: %s[%lld] is %.17g, before "
                      "%.17g (seed %llu)",
                      op_name(trial->op), suite_real(v->suite), v->label, how,
-                     trial->arguments[i].name, (long long)j, view->result[j],
-                     v->first.of[i][j], (unsigned long long)trial->seed);
+                     trial->arguments[i].name, (long long)j, now[j], before[j],
+                     (unsigned long long)trial->seed);
         return false;
     }
     return true;
+}
+
+static bool repeats(struct verdict *v, const char *how)
+{
+    struct results now = {{NULL}};
+    results_take(&now, v->trial);
+    bool same = same_bits(v, &now, how);
+    results_give(&now, v->trial);
+    return same;
 }
 
 /* Runs the trial; false, and reported, when the call fails. */
@@ -90,6 +98,27 @@ static bool runs(struct verdict *v, struct bench *bench,
     return code == M2_OK;
 }
 
+/* Independent handles may be used from different threads. */
+static bool repeats_together(struct verdict *v)
+{
+    struct suite *suite = v->suite;
+    struct bench *const benches[2] = {&suite->benches[1], &suite->benches[2]};
+    struct results results[2] = {{{NULL}}, {{NULL}}};
+    struct m2_error err = {0};
+    const char *how = "while another handle is at work";
+    int code = trial_run_together(benches, v->trial, &packed, results, &err);
+    bool same = false;
+    if (code)
+        suite_report(suite, CONFORMANCE_FAILED, "%s %s %s: %s: %s",
+                     op_name(v->trial->op), suite_real(suite), v->label, how,
+                     err.text);
+    else
+        same = same_bits(v, &results[0], how) && same_bits(v, &results[1], how);
+    results_free(&results[0]);
+    results_free(&results[1]);
+    return same;
+}
+
 static bool repeats_everywhere(struct verdict *v)
 {
     struct suite *suite = v->suite;
@@ -98,7 +127,8 @@ static bool repeats_everywhere(struct verdict *v)
            repeats(v, "at another address, with NaN in the scratch") &&
            runs(v, &suite->benches[1], &packed) &&
            repeats(v, "with 1 thread") &&
-           runs(v, &suite->benches[2], &packed) && repeats(v, "with 3 threads");
+           runs(v, &suite->benches[2], &packed) &&
+           repeats(v, "with 3 threads") && repeats_together(v);
 }
 
 /* One case.  Afterwards the trial holds the results of the reference. */

@@ -7,6 +7,7 @@ librunner_a_SOURCES += \
 	backends/conformance/cases_scan.c \
 	backends/conformance/cases_training.c \
 	backends/conformance/compare.c backends/conformance/compare.h \
+	backends/conformance/concurrent.c \
 	backends/conformance/conformance.c \
 	backends/conformance/conformance.h \
 	backends/conformance/generator.c backends/conformance/generator.h \
@@ -17,7 +18,7 @@ librunner_a_SOURCES += \
 	backends/conformance/golden_table.c \
 	backends/conformance/golden_table.h \
 	backends/conformance/gradient.c backends/conformance/gradient.h \
-	backends/conformance/grid.c \
+	backends/conformance/grid.c backends/conformance/order.c \
 	backends/conformance/pairs.c backends/conformance/pairs.h \
 	backends/conformance/suite.h \
 	backends/conformance/trial.c backends/conformance/trial.h

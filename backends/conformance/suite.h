@@ -31,6 +31,7 @@ enum conformance_outcome suite_outcome(int code);
 
 /* The parts.  A directory that cannot be read ends the run. */
 int suite_golden(struct suite *suite, struct m2_error *err);
+void suite_order(struct suite *suite);
 void suite_grid(struct suite *suite);
 
 #endif

@@ -115,4 +115,11 @@ void results_take(struct results *results, struct trial *trial);
 void results_give(struct results *results, struct trial *trial);
 void results_free(struct results *results);
 
+/* The trial on two benches at the same time, one of them in a thread of its
+ * own; the results of each (empty before) are the caller's to free. */
+int trial_run_together(struct bench *const benches[2],
+                       const struct trial *trial,
+                       const struct trial_layout *layout,
+                       struct results results[2], struct m2_error *err);
+
 #endif
