@@ -53,7 +53,8 @@ struct rules {
 /* No error was reported about any of these keys (NULL ends the list). */
 bool rules_can_check(const struct rules *rules, const char *const *paths);
 
-/* The place of the first of these keys that the file sets. */
+/* The place of the first of these keys that the file sets; of one that an axis
+ * of the sweep sets, if there is one. */
 struct place rules_place(const struct rules *rules, const char *const *paths);
 
 /* True when the file sets this key. */

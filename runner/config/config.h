@@ -120,7 +120,7 @@ struct config_train {
 };
 
 struct config_checkpoint {
-    int64_t every; /* steps; 0: every epoch */
+    int64_t every;                /* steps; 0: every epoch */
     int64_t keep_last, keep_best; /* 0 or 1 each */
 };
 

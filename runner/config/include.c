@@ -14,7 +14,6 @@ enum {
     MAX_BYTES = 1 << 20,
     MAX_DEPTH = 16,
     MAX_FILES = 64, /* all together: a file may be included twice */
-    FILE_RANK = 1000,
 };
 
 struct inclusion {
@@ -144,7 +143,8 @@ static struct node *read_bytes(struct inclusion *inclusion, const char *path,
     text_free(&bytes);
     if (source == NULL)
         return NULL;
-    source->rank = FILE_RANK - (int)inclusion->n_open;
+    /* the file itself is open by now */
+    source->rank = RANK_FILE + 1 - (int)inclusion->n_open;
     return parse(inclusion, source);
 }
 
@@ -207,6 +207,6 @@ struct node *include_read_text(struct tree *tree, const char *name,
 
     if (source == NULL)
         return NULL;
-    source->rank = FILE_RANK;
+    source->rank = RANK_FILE;
     return parse(&inclusion, source);
 }

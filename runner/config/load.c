@@ -229,7 +229,7 @@ void experiment_write_sources(const struct experiment *experiment,
     for (size_t i = 0; i < experiment->tree.n_sources; i++) {
         const struct source *source = experiment->tree.sources[i];
 
-        if (source->rank > 1000)
+        if (source->rank == RANK_COMMAND_LINE)
             continue; /* the command line is recorded apart */
         text_addf(out, "# ---- %s\n", source->name);
         text_add_bytes(out, source->bytes, source->size);

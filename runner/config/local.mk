@@ -2,6 +2,7 @@
 librunner_a_SOURCES += \
 	runner/config/binding.c runner/config/binding.h \
 	runner/config/config.c runner/config/config.h \
+	runner/config/identity.c runner/config/identity.h \
 	runner/config/include.c runner/config/include.h \
 	runner/config/load.c runner/config/load.h \
 	runner/config/lookup_plugin.c \

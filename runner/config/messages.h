@@ -15,6 +15,9 @@
 
 #include "util/text.h"
 
+/* Included files rank below RANK_FILE, the deeper the lower. */
+enum { RANK_FILE = 1000, RANK_COMMAND_LINE = 2000 };
+
 /* A text that was read: a file, standard input, or the command line with one
  * override per line. */
 struct source {
@@ -25,7 +28,7 @@ struct source {
     size_t size;
     int order; /* messages are sorted by it: 0 is the main file */
     int rank;  /* of two keys that exclude each other, that of the source with
-                  the higher rank counts: included file, file, command line */
+                  the higher rank counts */
 };
 
 /* A stretch of a source.  line and column count characters from 1; width is

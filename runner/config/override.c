@@ -9,7 +9,7 @@
 #include "util/memory.h"
 #include "util/number.h"
 
-enum { MAX_RANGE = 10000, COMMAND_LINE_RANK = 2000 };
+enum { MAX_RANGE = 10000 };
 
 struct overriding {
     struct experiment *experiment;
@@ -34,7 +34,7 @@ const struct source *override_add_source(struct tree *tree,
         tree->failed = true;
     text_free(&lines);
     if (source != NULL)
-        source->rank = COMMAND_LINE_RANK;
+        source->rank = RANK_COMMAND_LINE;
     return source;
 }
 
@@ -375,6 +375,26 @@ static void apply_assignment(const struct overriding *o, const char *text,
         set_value(o, o->experiment->schema.rows[row].path, place, node);
 }
 
+/* What is at its default is no axis either. */
+static void remove_axis(const struct overriding *o, size_t row)
+{
+    struct node *sweep = o->experiment->sweep;
+    struct node *grid = sweep == NULL ? NULL : node_get(sweep, "grid");
+    const struct node *next;
+
+    if (grid == NULL || grid->kind != NODE_MAP)
+        return;
+    for (const struct node *v = grid->first; v != NULL; v = next) {
+        size_t found;
+
+        next = v->next;
+        if (schema_find_ending(&o->experiment->schema, v->key->text, &found) ==
+                1 &&
+            found == row)
+            node_remove(grid, v->key->text);
+    }
+}
+
 static void apply_reset(const struct overriding *o, const char *key)
 {
     struct place place = place_at(o, 2, strlen(key));
@@ -384,6 +404,7 @@ static void apply_reset(const struct overriding *o, const char *key)
 
     if (!find_row(o, key, place, &row))
         return;
+    remove_axis(o, row);
     path = o->experiment->schema.rows[row].path;
     map = find_parent(o, path, place);
     if (map != NULL)

@@ -18,18 +18,22 @@ bool rules_can_check(const struct rules *rules, const char *const *paths)
 struct place rules_place(const struct rules *rules, const char *const *paths)
 {
     const struct binding *binding = rules->binding;
+    struct place place = binding->whole;
+    bool found = false;
 
     for (; *paths != NULL; paths++) {
-        size_t row = schema_find(binding->schema, *paths);
+        const struct node *node =
+            binding->nodes[schema_find(binding->schema, *paths)];
 
-        const struct node *node = binding->nodes[row];
-
-        if (node != NULL && node->kind == NODE_MAP && node->key != NULL)
-            return node->key->place;
-        if (node != NULL)
-            return node->place;
+        if (node == NULL)
+            continue;
+        if (node->key == NULL)
+            return node->place; /* a value of an axis: what changed last */
+        if (!found)
+            place = node->kind == NODE_MAP ? node->key->place : node->place;
+        found = true;
     }
-    return binding->whole;
+    return place;
 }
 
 bool rules_is_set(const struct rules *rules, const char *path)

@@ -1,1 +1,5 @@
 # runner/sweep/local.mk: sweep block to an ordered list of runs.
+librunner_a_SOURCES += \
+	runner/sweep/axis.c runner/sweep/axis.h \
+	runner/sweep/label.c runner/sweep/label.h \
+	runner/sweep/sweep.c runner/sweep/sweep.h
