@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "backends/select.h"
+#include "data/scaling.h"
 #include "data/target.h"
+#include "model/import.h"
 #include "plugins/loader.h"
 
 void session_model_spec(const struct config *config,
@@ -85,4 +87,26 @@ void session_close(struct session *session)
     device_close(session->device);
     dataset_free(&session->dataset);
     memset(session, 0, sizeof *session);
+}
+
+int session_scaling_text(const struct session *session, struct text *out,
+                         struct m2_error *err)
+{
+    return scaling_table_print(session->dataset.scaling_table, out, err);
+}
+
+int session_initialise(struct session *session, struct m2_error *err)
+{
+    const struct config *config = session->config;
+    struct st_file file;
+    int code = model_initialise(session->model, config->seed, err);
+
+    if (code != 0 || config->model.init_from == NULL)
+        return code;
+    code = st_read(config->model.init_from, &file, err);
+    if (code != 0)
+        return code;
+    code = model_load_tensors(session->model, &file, err);
+    st_free(&file);
+    return code;
 }

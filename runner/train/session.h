@@ -30,6 +30,13 @@ int session_open(const struct session_request *request, struct session *out,
                  struct m2_error *err);
 void session_close(struct session *session);
 
+/* First parameters: from model.init_from, else fresh from the seed. */
+int session_initialise(struct session *session, struct m2_error *err);
+
+/* The scaling the dataset was made with, as text for a checkpoint. */
+int session_scaling_text(const struct session *session, struct text *out,
+                         struct m2_error *err);
+
 /* The shapes of the model that this config and dataset need. */
 void session_model_spec(const struct config *config,
                         const struct dataset *dataset, bool training,

@@ -1,0 +1,141 @@
+/* Predictions of every window of a part, scored. */
+#include "train/evaluate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/metrics.h"
+#include "data/target.h"
+#include "util/memory.h"
+
+struct evaluator {
+    struct session *session;
+    int64_t width;
+    double *predictions; /* (most windows of a scored part, width) */
+    struct baseline_scores baselines[N_PARTS];
+};
+
+int evaluator_create(struct session *session, struct evaluator **out,
+                     struct m2_error *err)
+{
+    struct evaluator *evaluator = memory_zeroed(1, sizeof *evaluator, err);
+    const struct dataset *dataset = &session->dataset;
+    const struct config_data *data = &session->config->data;
+    int64_t most = 0;
+    size_t n;
+    int code = 0;
+
+    if (evaluator == NULL)
+        return M2_E_MEMORY;
+    evaluator->session = session;
+    evaluator->width = target_width(dataset, data);
+    for (enum part part = PART_VAL; code == 0 && part < N_PARTS; part++) {
+        if (dataset->parts[part].n == 0)
+            continue;
+        if (dataset->parts[part].n > most)
+            most = dataset->parts[part].n;
+        code = baseline_evaluate(dataset, data, part,
+                                 &evaluator->baselines[part], err);
+    }
+    if (code == 0 && !size_multiply((size_t)most, (size_t)evaluator->width,
+                                    &n))
+        code = m2_fail(err, M2_E_MEMORY, "predictions: size overflow");
+    if (code == 0) {
+        evaluator->predictions = memory_zeroed(n, sizeof(double), err);
+        code = evaluator->predictions == NULL ? M2_E_MEMORY : 0;
+    }
+    if (code != 0) {
+        evaluator_free(evaluator);
+        return code;
+    }
+    *out = evaluator;
+    return 0;
+}
+
+void evaluator_free(struct evaluator *evaluator)
+{
+    if (evaluator == NULL)
+        return;
+    free(evaluator->predictions);
+    free(evaluator);
+}
+
+const struct baseline_scores *
+evaluator_baselines(const struct evaluator *evaluator, enum part part)
+{
+    return &evaluator->baselines[part];
+}
+
+bool score_find(const struct score *score, const char *name, double *out)
+{
+    for (size_t i = 0; i < score->n; i++)
+        if (strcmp(score->items[i].name, name) == 0) {
+            *out = score->items[i].value;
+            return true;
+        }
+    return false;
+}
+
+static void add(struct score *score, const char *name, double value)
+{
+    score->items[score->n].name = name;
+    score->items[score->n++].value = value;
+}
+
+static bool any_return(const struct dataset *dataset)
+{
+    for (int64_t i = 0; i < dataset->n_target_names; i++)
+        if (dataset->target_is_return[i])
+            return true;
+    return false;
+}
+
+static void fill_score(const struct evaluator *evaluator,
+                       const struct metrics *metrics, struct score *out)
+{
+    *out = (struct score){0};
+    add(out, "loss", metrics->loss);
+    add(out, "mse", metrics->mse);
+    add(out, "mae", metrics->mae);
+    add(out, "rmse_raw", metrics->rmse_raw);
+    add(out, "skill", metrics->skill);
+    if (!any_return(&evaluator->session->dataset))
+        return;
+    add(out, "hit_rate", metrics->hit_rate);
+    add(out, "hit_n", (double)metrics->hit_n);
+    add(out, "ic", metrics->ic);
+    add(out, "rank_ic", metrics->rank_ic);
+}
+
+void evaluator_names(const struct evaluator *evaluator, struct score *out)
+{
+    struct metrics none = {0};
+
+    *out = (struct score){0};
+    if (evaluator->session->dataset.parts[PART_VAL].n > 0)
+        fill_score(evaluator, &none, out);
+}
+
+int evaluator_run(struct evaluator *evaluator, enum part part,
+                  struct score *out, struct m2_error *err)
+{
+    struct session *session = evaluator->session;
+    const struct dataset_windows *windows = &session->dataset.parts[part];
+    struct metrics metrics;
+    int code;
+
+    *out = (struct score){0};
+    if (windows->n == 0)
+        return 0;
+    code = predict_windows(session->batcher, session->model, windows->starts,
+                           windows->n, evaluator->predictions, err);
+    if (code == 0)
+        code = metrics_evaluate(&session->dataset, session->config, part,
+                                evaluator->predictions,
+                                evaluator->baselines[part].best_mse, &metrics,
+                                err);
+    if (code == 0)
+        fill_score(evaluator, &metrics, out);
+    return code;
+}

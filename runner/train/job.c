@@ -1,0 +1,407 @@
+/* One run: claim, train, score, publish. */
+#include "train/job.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/attempt.h"
+#include "results/csvlog.h"
+#include "results/listing.h"
+#include "train/record.h"
+#include "train/resume.h"
+#include "util/file.h"
+#include "util/log.h"
+#include "util/memory.h"
+#include "util/number.h"
+#include "util/path.h"
+#include "util/timefmt.h"
+
+struct job {
+    const struct job_request *request;
+    struct job_result *result;
+    struct attempt *attempt;
+    struct session session;
+    bool session_open;
+    struct evaluator *evaluator;
+    struct resume_point resume;
+    struct train_outcome outcome;
+    struct score best, test;
+    char started[TIME_TEXT_SIZE];
+};
+
+/* ---- callbacks of the loop -------------------------------------------------- */
+
+static int after_step(void *context, const struct train_progress *progress,
+                      struct m2_error *err)
+{
+    struct job *job = context;
+
+    if (job->request->progress != NULL)
+        job->request->progress(job->request->context, progress);
+    return attempt_heartbeat(job->attempt, err);
+}
+
+static bool stop_requested(void *context)
+{
+    const struct job *job = context;
+
+    return job->request->stop_requested != NULL &&
+           job->request->stop_requested(job->request->context);
+}
+
+/* ---- files of the attempt ------------------------------------------------- */
+
+static int write_file(const struct job *job, const char *name,
+                      const char *text, struct m2_error *err)
+{
+    char *path = path_join(attempt_path(job->attempt), name, err);
+    int code = path == NULL
+                   ? M2_E_MEMORY
+                   : file_write_atomic(path, text, strlen(text), M2_E_RESULTS,
+                                       err);
+
+    free(path);
+    return code;
+}
+
+/* log.txt begins with what an earlier attempt said. */
+static int open_log(const struct job *job, struct m2_error *err)
+{
+    const char *earlier = attempt_earlier(job->attempt)[0];
+    char *path = path_join(attempt_path(job->attempt), "log.txt", err);
+    char *from = earlier != NULL ? path_join(earlier, "log.txt", err) : NULL;
+    struct text text = {0};
+    int code = path == NULL ? M2_E_MEMORY : 0;
+
+    if (code == 0 && from != NULL && file_exists(from) &&
+        file_read(from, (size_t)1 << 28, M2_E_RESULTS, &text, NULL) == 0)
+        code = file_write_atomic(path, text_string(&text), text.length,
+                                 M2_E_RESULTS, err);
+    if (code == 0)
+        code = log_open(path, err);
+    text_free(&text);
+    free(from);
+    free(path);
+    return code;
+}
+
+static int begin_files(const struct job *job, struct m2_error *err)
+{
+    char *checkpoints = path_join(attempt_path(job->attempt), "checkpoints",
+                                  err);
+    int code = checkpoints == NULL
+                   ? M2_E_MEMORY
+                   : file_make_dirs(checkpoints, M2_E_RESULTS, err);
+
+    free(checkpoints);
+    if (code == 0)
+        code = open_log(job, err);
+    if (code == 0)
+        code = write_file(job, "config.yaml", job->request->config_text, err);
+    return code;
+}
+
+static int write_record(struct job *job, const char *state,
+                        const char *reason, struct m2_error *err)
+{
+    const struct record_facts facts = {
+        .name = job->request->place.name,
+        .identity = job->request->place.identity,
+        .state = state,
+        .reason = reason,
+        .attempt = job->attempt,
+        .earlier_attempts = job->resume.attempts,
+        .started = job->resume.started != NULL ? job->resume.started
+                                               : job->started,
+        .from_step = job->resume.found ? job->resume.resume.state.step : 0,
+        .threads = job->request->threads,
+        .session = job->session_open ? &job->session : NULL,
+        .config = job->request->config,
+        .settings = job->request->settings,
+        .fingerprint = job->request->fingerprint,
+        .outcome = job->outcome.total_steps > 0 ? &job->outcome : NULL,
+        .evaluator = job->evaluator,
+        .best = &job->best,
+        .test = &job->test,
+    };
+    json_t *record = record_make(&facts);
+    int code = record == NULL
+                   ? m2_fail(err, M2_E_MEMORY, "run.json: out of memory")
+                   : attempt_write_record(job->attempt, record, err);
+
+    json_decref(record);
+    return code;
+}
+
+/* ---- what comes after the loop ------------------------------------------- */
+
+/* The validation score of the best step, read back from metrics.csv: it may
+ * have been written by an earlier attempt. */
+static int read_best(struct job *job, struct m2_error *err)
+{
+    char *path = path_join(attempt_path(job->attempt), "metrics.csv", err);
+    struct csv_table table;
+    int code = path == NULL ? M2_E_MEMORY : csv_table_read(path, &table, err);
+    int step;
+
+    free(path);
+    if (code != 0)
+        return code;
+    step = csv_table_column(&table, "step");
+    evaluator_names(job->evaluator, &job->best);
+    for (size_t r = 0; r < table.n_rows; r++) {
+        char **row = table.cells + r * table.n_columns;
+        int64_t at;
+
+        if (!number_parse_int(row[step], &at) ||
+            at != job->outcome.state.best_step)
+            continue;
+        for (size_t i = 0; i < job->best.n; i++) {
+            char name[32];
+            int column;
+
+            snprintf(name, sizeof name, "val/%s", job->best.items[i].name);
+            column = csv_table_column(&table, name);
+            job->best.items[i].value = NAN;
+            if (column >= 0)
+                number_parse_double(row[column], &job->best.items[i].value);
+        }
+    }
+    csv_table_free(&table);
+    return 0;
+}
+
+/* The test part is scored once, on the best checkpoint. */
+static int score_test(struct job *job, struct m2_error *err)
+{
+    struct train_state state;
+    struct st_file file;
+    char *path;
+    int code;
+
+    if (job->session.dataset.parts[PART_TEST].n == 0)
+        return 0;
+    path = path_join(attempt_path(job->attempt),
+                     job->request->config->checkpoint.keep_best > 0
+                         ? "checkpoints/best.safetensors"
+                         : "checkpoints/last.safetensors",
+                     err);
+    code = path == NULL ? M2_E_MEMORY
+                        : checkpoint_read(path, job->request->place.identity,
+                                          &file, &state, err);
+    free(path);
+    if (code != 0)
+        return code;
+    code = checkpoint_restore(&file, job->session.device, job->session.model,
+                              NULL, err);
+    st_free(&file);
+    return code != 0 ? code
+                     : evaluator_run(job->evaluator, PART_TEST, &job->test,
+                                     err);
+}
+
+static int publish(struct job *job, const char *state, const char *reason,
+                   struct m2_error *err)
+{
+    bool won = false;
+    int code = write_record(job, state, reason, err);
+
+    if (code != 0)
+        return code;
+    log_close();
+    code = attempt_publish(job->attempt, &won, &job->result->path, err);
+    job->attempt = NULL;
+    if (code == 0) {
+        job->result->end = JOB_PUBLISHED;
+        snprintf(job->result->state, sizeof job->result->state, "%s", state);
+        snprintf(job->result->reason, sizeof job->result->reason, "%s",
+                 reason);
+    }
+    return code;
+}
+
+/* ---- the run --------------------------------------------------------------- */
+
+static void tell_facts(const struct job *job)
+{
+    const struct dataset *dataset = &job->session.dataset;
+
+    log_info("device %s: %s", device_label(job->session.device),
+             job->session.facts.name);
+    for (size_t i = 0; i < dataset->n_facts; i++) {
+        const struct dataset_fact *fact = &dataset->facts[i];
+        const char *where = fact->where != NULL ? fact->where : "";
+
+        if (fact->warning)
+            log_warning("%" PRIu64 " %s%s%s", fact->n, fact->what,
+                        *where != '\0' ? ", first at " : "", where);
+        else
+            log_info("%" PRIu64 " %s%s%s", fact->n, fact->what,
+                     *where != '\0' ? ", first at " : "", where);
+    }
+    for (enum part part = 0; part < N_PARTS; part++)
+        log_info("%s: %" PRId64 " rows, %" PRId64 " windows",
+                 part_names[part], dataset->part_rows[part],
+                 dataset->parts[part].n);
+}
+
+static void tell_baselines(const struct job *job)
+{
+    const struct baseline_scores *scores =
+        evaluator_baselines(job->evaluator, PART_VAL);
+
+    for (int i = 0; i < N_BASELINES; i++)
+        if (scores->valid[i])
+            log_info("baseline %s: val/mse %.6g, val/mae %.6g",
+                     baseline_names[i], scores->mse[i], scores->mae[i]);
+}
+
+static int open_session(struct job *job, struct m2_error *err)
+{
+    const struct session_request request = {
+        .config = job->request->config,
+        .threads = job->request->threads,
+        .training = true,
+    };
+    int code = session_open(&request, &job->session, err);
+
+    if (code != 0)
+        return code;
+    job->session_open = true;
+    tell_facts(job);
+    code = evaluator_create(&job->session, &job->evaluator, err);
+    if (code == 0)
+        tell_baselines(job);
+    return code;
+}
+
+static int train(struct job *job, struct m2_error *err)
+{
+    const struct trainer_request request = {
+        .session = &job->session,
+        .identity = job->request->place.identity,
+        .dirfd = attempt_dirfd(job->attempt),
+        .dir = attempt_path(job->attempt),
+        .resume = job->resume.found ? &job->resume.resume : NULL,
+        .after_step = after_step,
+        .stop_requested = stop_requested,
+        .context = job,
+    };
+
+    return trainer_run(&request, job->evaluator, &job->outcome, err);
+}
+
+/* A stop keeps the attempt for a later one; its record says why. */
+static int end_stopped(struct job *job, struct m2_error *err)
+{
+    const char *reason = err->text;
+
+    snprintf(job->result->reason, sizeof job->result->reason, "%s", reason);
+    snprintf(job->result->state, sizeof job->result->state, "%s", "stopped");
+    job->result->end = JOB_STOPPED;
+    log_info("%s", reason);
+    return write_record(job, "stopped", job->result->reason, err);
+}
+
+static int finish(struct job *job, struct m2_error *err)
+{
+    int code = read_best(job, err);
+
+    if (code == 0)
+        code = score_test(job, err);
+    return code != 0 ? code : publish(job, "done", "", err);
+}
+
+static int run_claimed(struct job *job, struct m2_error *err)
+{
+    int code = begin_files(job, err);
+
+    if (code == 0)
+        code = write_record(job, "running", "", err);
+    if (code == 0)
+        code = open_session(job, err);
+    if (code == 0)
+        code = resume_find(job->attempt, job->request->place.identity,
+                           job->session.numerics, job->request->mixed,
+                           &job->resume, err);
+    if (code == 0)
+        code = write_record(job, "running", "", err);
+    if (code == 0)
+        code = train(job, err);
+    if (code == 0)
+        return finish(job, err);
+    if (code == M2_E_STOPPED)
+        return end_stopped(job, err);
+    if (code == M2_E_DIVERGED || code == M2_E_MEMORY) {
+        struct m2_error cause = *err;
+
+        log_error("%s", cause.text);
+        return publish(job, code == M2_E_MEMORY ? "oom" : "diverged",
+                       cause.text, err);
+    }
+    log_error("%s", err->text);
+    return code;
+}
+
+/* What an earlier invocation published. */
+static int take_published(struct job *job, char *path, struct m2_error *err)
+{
+    struct run_entry entry;
+    const char *reason;
+    int code = run_entry_load(path, &entry, err);
+
+    job->result->path = path;
+    job->result->end = JOB_PUBLISHED;
+    if (code != 0)
+        return code;
+    reason = json_string_value(run_value(&entry, NULL, "reason"));
+    snprintf(job->result->state, sizeof job->result->state, "%s",
+             entry.state);
+    snprintf(job->result->reason, sizeof job->result->reason, "%s",
+             reason != NULL ? reason : "");
+    run_entry_free(&entry);
+    return 0;
+}
+
+static void close_job(struct job *job)
+{
+    log_close();
+    attempt_release(job->attempt);
+    resume_free(&job->resume);
+    evaluator_free(job->evaluator);
+    if (job->session_open)
+        session_close(&job->session);
+}
+
+int job_run(const struct job_request *request, struct job_result *out,
+            struct m2_error *err)
+{
+    struct job job = {.request = request, .result = out};
+    struct owner_watch watch = {0};
+    const struct claim_request claim_request = {
+        .place = request->place,
+        .takeover = request->takeover,
+        .watch = &watch,
+    };
+    enum claim claim;
+    char *published = NULL;
+    int code;
+
+    *out = (struct job_result){0};
+    time_print(time_now(), job.started);
+    code = attempt_claim(&claim_request, &claim, &job.attempt, &published,
+                         err);
+    if (code != 0)
+        return code;
+    if (claim == CLAIM_PUBLISHED)
+        return take_published(&job, published, err);
+    if (claim != CLAIM_OWNED) {
+        out->end = JOB_HELD;
+        return 0;
+    }
+    code = run_claimed(&job, err);
+    close_job(&job);
+    return code;
+}

@@ -1,0 +1,571 @@
+/* The loop: batches, gradients, updates, evaluations, checkpoints. */
+#include "train/trainer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "train/gradient_tree.h"
+#include "train/lr_schedule.h"
+#include "train/order.h"
+#include "train/rows.h"
+#include "util/log.h"
+#include "util/memory.h"
+#include "util/path.h"
+#include "util/timefmt.h"
+
+struct trainer {
+    const struct trainer_request *request;
+    const struct config *config;
+    struct session *session;
+    struct evaluator *evaluator;
+    struct train_outcome *outcome;
+    struct train_state *state; /* inside the outcome */
+    struct optimiser *optimiser;
+    struct gradient_tree *tree; /* NULL: a batch is one microbatch */
+    struct checkpoint_writer *writer;
+    struct rows *rows;
+    char *last_path, *best_path;
+    char *scaling; /* text for checkpoints */
+    int64_t n_windows, microbatch, order_epoch;
+    size_t *order;   /* (n_windows) of order_epoch */
+    int32_t *starts; /* (batch_size) */
+    double started_s, step_loss;
+};
+
+int64_t train_total_steps(const struct config *config,
+                          int64_t n_training_windows)
+{
+    int64_t B = config->train.batch_size;
+
+    if (config->train.steps > 0)
+        return config->train.steps;
+    return config->train.epochs * ((n_training_windows + B - 1) / B);
+}
+
+/* ---- one step ---------------------------------------------------------- */
+
+static int load_order(struct trainer *trainer, struct m2_error *err)
+{
+    if (trainer->order_epoch == trainer->state->epoch)
+        return 0;
+    trainer->order_epoch = trainer->state->epoch;
+    return train_order(trainer->config->seed, trainer->state->epoch,
+                       (size_t)trainer->n_windows, trainer->order, err);
+}
+
+/* The windows of the next batch into starts; returns how many. */
+static int64_t next_batch(struct trainer *trainer)
+{
+    const int32_t *all = trainer->session->dataset.parts[PART_TRAIN].starts;
+    int64_t left = trainer->n_windows - trainer->state->cursor;
+    int64_t B = trainer->config->train.batch_size;
+    int64_t n = left < B ? left : B;
+
+    for (int64_t i = 0; i < n; i++)
+        trainer->starts[i] =
+            all[trainer->order[trainer->state->cursor + i]];
+    return n;
+}
+
+static int zero_gradients(struct trainer *trainer, struct m2_error *err)
+{
+    struct m2_fill fill = {.y = model_gradients(trainer->session->model)};
+
+    return op_call(trainer->session->device, M2_OP_fill, &fill, err);
+}
+
+/* Gradient of windows [first, first+b) of the batch into the arena, from
+ * zero; adds their loss to *loss_sum. */
+static int microbatch(struct trainer *trainer, int64_t first, int64_t b,
+                      double scale, double *loss_sum, struct m2_error *err)
+{
+    struct session *session = trainer->session;
+    struct m2_view loss = model_loss(session->model);
+    double sums[3];
+    int code = model_prepare(session->model, b, err);
+
+    if (code == 0)
+        code = zero_gradients(trainer, err);
+    if (code == 0)
+        code = batcher_gather(session->batcher, session->model,
+                              trainer->starts + first, b, true, err);
+    if (code == 0)
+        code = model_forward_backward(session->model, b, scale, err);
+    if (code == 0)
+        code = view_download(session->device, &loss, sums, err);
+    if (code == 0)
+        *loss_sum += sums[0];
+    return code;
+}
+
+/* Gradient of a batch: the fixed tree of its microbatches. */
+static int batch_gradient(struct trainer *trainer, int64_t n, double scale,
+                          double *loss_sum, struct m2_error *err)
+{
+    struct m2_view gradient = model_gradients(trainer->session->model);
+    int64_t size = trainer->microbatch, n_leaves = (n + size - 1) / size;
+    int code = 0;
+
+    if (n_leaves == 1)
+        return microbatch(trainer, 0, n, scale, loss_sum, err);
+    gradient_tree_begin(trainer->tree, n_leaves);
+    for (int64_t i = 0; code == 0 && i < n_leaves; i++) {
+        int64_t first = i * size, b = n - first < size ? n - first : size;
+
+        code = microbatch(trainer, first, b, scale, loss_sum, err);
+        if (code == 0)
+            code = gradient_tree_add(trainer->tree, i, &gradient, err);
+    }
+    return code != 0 ? code
+                     : gradient_tree_finish(trainer->tree, &gradient, err);
+}
+
+/* Values that one window's loss is a mean over. */
+static int64_t values_per_window(const struct trainer *trainer)
+{
+    struct m2_view target = model_target(trainer->session->model, 1);
+
+    return target.rows * target.cols;
+}
+
+static double learning_rate(const struct trainer *trainer, int64_t step)
+{
+    const struct config_train *train = &trainer->config->train;
+
+    return lr_schedule(train->schedule.type, step,
+                       trainer->outcome->total_steps,
+                       train->schedule.warmup_steps, train->optimizer.lr,
+                       train->schedule.min_ratio);
+}
+
+static int diverged(struct trainer *trainer, double loss, double norm,
+                    struct m2_error *err)
+{
+    const char *name = NULL;
+    struct m2_error ignored;
+
+    /* The gradient went bad in this step; parameters are as they were before
+     * it, so a bad one among them was bad from the start. */
+    if (model_first_not_finite(trainer->session->model, false, &name,
+                               &ignored) != 0 ||
+        name == NULL) {
+        if (model_first_not_finite(trainer->session->model, true, &name,
+                                   &ignored) != 0)
+            name = NULL;
+        return m2_fail(err, M2_E_DIVERGED,
+                       "step %" PRId64 ": the gradient of %s is not finite "
+                       "(loss %g, gradient norm %g)",
+                       trainer->state->step + 1,
+                       name != NULL ? name : "the model", loss, norm);
+    }
+    return m2_fail(err, M2_E_DIVERGED,
+                   "step %" PRId64 ": parameter %s is not finite (loss %g)",
+                   trainer->state->step + 1, name, loss);
+}
+
+static void advance(struct trainer *trainer, int64_t n, double loss,
+                    double norm)
+{
+    struct train_state *state = trainer->state;
+
+    state->step++;
+    state->cursor += n;
+    if (state->cursor == trainer->n_windows) {
+        state->cursor = 0;
+        state->epoch++;
+    }
+    state->row_loss += loss;
+    state->row_norm += norm;
+    state->row_steps++;
+    trainer->outcome->samples += n;
+    trainer->step_loss = loss;
+}
+
+static int one_step(struct trainer *trainer, struct m2_error *err)
+{
+    struct optimiser_result result = {0};
+    double scale, loss = 0;
+    int64_t n;
+    int code = device_step_begin(trainer->session->device, err);
+
+    if (code == 0)
+        code = load_order(trainer, err);
+    if (code != 0)
+        return code;
+    n = next_batch(trainer);
+    scale = 1.0 / (double)(n * values_per_window(trainer));
+    code = batch_gradient(trainer, n, scale, &loss, err);
+    loss *= scale;
+    if (code == 0)
+        code = optimiser_step(trainer->optimiser, trainer->state->step + 1,
+                              learning_rate(trainer, trainer->state->step),
+                              &result, err);
+    if (code == 0)
+        code = device_step_end(trainer->session->device, err);
+    if (code == 0 && (!result.finite || !isfinite(loss)))
+        return diverged(trainer, loss, result.grad_norm, err);
+    if (code == 0)
+        code = trace_step(trainer->state->trace, trainer->state->step + 1,
+                          loss, result.grad_norm, err);
+    if (code == 0)
+        advance(trainer, n, loss, result.grad_norm);
+    return code;
+}
+
+/* ---- rows, evaluations, checkpoints -------------------------------------- */
+
+static int save(struct trainer *trainer, const char *path,
+                struct m2_error *err)
+{
+    const struct checkpoint_identity identity = {
+        .identity = trainer->request->identity,
+        .backend = trainer->session->backend->descriptor->name,
+        .numerics = trainer->session->numerics,
+        .scaling = trainer->scaling,
+    };
+    int code = rows_sync(trainer->rows, &trainer->state->metrics_bytes, err);
+
+    return code != 0 ? code
+                     : checkpoint_write(trainer->writer, path, &identity,
+                                        trainer->state, err);
+}
+
+/* True when `value` beats the best so far by more than min_delta. */
+static bool is_better(const struct trainer *trainer, double value,
+                      double min_delta)
+{
+    double best = trainer->state->best_value;
+
+    if (isnan(value))
+        return false;
+    if (isnan(best))
+        return true;
+    return metric_is_higher_better(trainer->config->metric)
+               ? value > best + min_delta
+               : value < best - min_delta;
+}
+
+/* Early stopping asks for min_delta, the best checkpoint for any progress. */
+static bool note_metric(struct trainer *trainer, double value)
+{
+    struct train_state *state = trainer->state;
+
+    if (is_better(trainer, value,
+                  trainer->config->train.early_stopping.min_delta))
+        state->bad_evaluations = 0;
+    else
+        state->bad_evaluations++;
+    if (!is_better(trainer, value, 0))
+        return false;
+    state->best_value = value;
+    state->best_step = state->step;
+    return true;
+}
+
+/* The value that early stopping and the best checkpoint go by. */
+static double metric_value(const struct trainer *trainer,
+                           const struct score *score)
+{
+    const char *metric = trainer->config->metric;
+    double value = NAN;
+
+    if (strncmp(metric, "val/", 4) == 0 && score->n > 0 &&
+        score_find(score, metric + 4, &value))
+        return value;
+    return trainer->state->row_loss / (double)trainer->state->row_steps;
+}
+
+static int write_row(struct trainer *trainer, const struct score *score,
+                     struct m2_error *err)
+{
+    struct train_state *state = trainer->state;
+    double seconds = time_monotonic() - trainer->started_s;
+    int code = rows_write(trainer->rows, state,
+                          learning_rate(trainer, state->step - 1), score,
+                          err);
+
+    trainer->outcome->train_loss =
+        state->row_loss / (double)state->row_steps;
+    state->row_loss = state->row_norm = 0;
+    state->row_steps = 0;
+    return code != 0 ? code
+                     : rows_write_timing(trainer->rows, state->step, seconds,
+                                         trainer->outcome->samples, err);
+}
+
+static void tell_evaluation(const struct trainer *trainer,
+                            const struct score *score, bool is_best)
+{
+    double value = NAN;
+
+    score_find(score, "loss", &value);
+    log_info("step %" PRId64 " epoch %" PRId64 ": train/loss %.6g%s%.6g%s",
+             trainer->state->step, trainer->state->epoch,
+             trainer->outcome->train_loss,
+             score->n > 0 ? ", val/loss " : ", no validation windows ",
+             value, is_best ? " (best)" : "");
+}
+
+static int evaluate(struct trainer *trainer, struct m2_error *err)
+{
+    struct score *score = &trainer->outcome->final;
+    bool is_best;
+    int code = evaluator_run(trainer->evaluator, PART_VAL, score, err);
+
+    if (code != 0)
+        return code;
+    is_best = note_metric(trainer, metric_value(trainer, score));
+    code = write_row(trainer, score->n > 0 ? score : NULL, err);
+    if (code == 0)
+        tell_evaluation(trainer, score, is_best);
+    if (code == 0 && is_best && trainer->config->checkpoint.keep_best > 0)
+        code = save(trainer, trainer->best_path, err);
+    return code;
+}
+
+/* every 0: at the end of each epoch. */
+static bool is_due(const struct trainer *trainer, int64_t every)
+{
+    if (every == 0)
+        return trainer->state->cursor == 0;
+    return trainer->state->step % every == 0;
+}
+
+static bool out_of_patience(const struct trainer *trainer)
+{
+    int64_t patience = trainer->config->train.early_stopping.patience;
+
+    return patience > 0 && trainer->state->bad_evaluations >= patience;
+}
+
+/* Everything that follows a step; *done_out: the run is over. */
+static int after_step(struct trainer *trainer, bool *done_out,
+                      struct m2_error *err)
+{
+    const struct config *config = trainer->config;
+    bool last = trainer->state->step >= trainer->outcome->total_steps;
+    bool evaluated = last || is_due(trainer, config->train.eval_every);
+    int code = 0;
+
+    if (evaluated)
+        code = evaluate(trainer, err);
+    else if (config->train.log_every > 0 &&
+             is_due(trainer, config->train.log_every))
+        code = write_row(trainer, NULL, err);
+    if (code == 0 && evaluated && out_of_patience(trainer)) {
+        trainer->outcome->early_stopped = !last;
+        last = true;
+    }
+    if (code == 0 && (last || is_due(trainer, config->checkpoint.every)))
+        code = save(trainer, trainer->last_path, err);
+    *done_out = last;
+    return code;
+}
+
+static void tell_progress(struct trainer *trainer,
+                          struct train_progress *out)
+{
+    double seconds = time_monotonic() - trainer->started_s;
+    int64_t left = trainer->outcome->total_steps - trainer->state->step;
+    int64_t from = trainer->request->resume != NULL
+                       ? trainer->request->resume->state.step
+                       : 0;
+    int64_t done = trainer->state->step - from;
+
+    *out = (struct train_progress){
+        .step = trainer->state->step,
+        .total = trainer->outcome->total_steps,
+        .epoch = trainer->state->epoch,
+        .loss = trainer->step_loss,
+        .samples_per_s = (double)trainer->outcome->samples / seconds,
+        .seconds_left = done > 0 ? seconds / (double)done * (double)left : NAN,
+    };
+}
+
+static int stop(struct trainer *trainer, struct m2_error *err)
+{
+    int code = save(trainer, trainer->last_path, err);
+
+    if (code != 0)
+        return code;
+    return m2_fail(err, M2_E_STOPPED,
+                   "stopped at step %" PRId64 " of %" PRId64
+                   "; the same command continues",
+                   trainer->state->step, trainer->outcome->total_steps);
+}
+
+static int loop(struct trainer *trainer, struct m2_error *err)
+{
+    const struct trainer_request *request = trainer->request;
+    bool done = trainer->state->step >= trainer->outcome->total_steps ||
+                out_of_patience(trainer);
+    int code = 0;
+
+    while (code == 0 && !done) {
+        struct train_progress progress;
+
+        if (request->stop_requested(request->context))
+            return stop(trainer, err);
+        code = one_step(trainer, err);
+        if (code == 0 && trainer->outcome->first_step_s == 0)
+            trainer->outcome->first_step_s = time_monotonic();
+        if (code == 0)
+            code = after_step(trainer, &done, err);
+        tell_progress(trainer, &progress);
+        if (code == 0)
+            code = request->after_step(request->context, &progress, err);
+    }
+    return code;
+}
+
+/* ---- setting up ------------------------------------------------------------ */
+
+static int check_metric(const struct trainer *trainer,
+                        const struct score *names, struct m2_error *err)
+{
+    const char *metric = trainer->config->metric;
+    struct text known = {0};
+    double ignored;
+    int code = 0;
+
+    if (strcmp(metric, "train/loss") == 0 || names->n == 0 ||
+        (strncmp(metric, "val/", 4) == 0 &&
+         score_find(names, metric + 4, &ignored)))
+        return 0;
+    for (size_t i = 0; i < names->n; i++)
+        text_addf(&known, " val/%s", names->items[i].name);
+    code = m2_fail(err, M2_E_CONFIG,
+                   "metric: '%s' is not measured on this data; there are"
+                   " train/loss%s",
+                   metric, text_string(&known));
+    text_free(&known);
+    return code;
+}
+
+static int make_paths(struct trainer *trainer, struct m2_error *err)
+{
+    struct text text = {0};
+
+    trainer->last_path = path_join(trainer->request->dir,
+                                   "checkpoints/last.safetensors", err);
+    trainer->best_path = path_join(trainer->request->dir,
+                                   "checkpoints/best.safetensors", err);
+    if (session_scaling_text(trainer->session, &text, err) == 0)
+        trainer->scaling = text_steal(&text, err);
+    text_free(&text);
+    return trainer->last_path == NULL || trainer->best_path == NULL ||
+                   trainer->scaling == NULL
+               ? M2_E_MEMORY
+               : 0;
+}
+
+static int allocate(struct trainer *trainer, struct m2_error *err)
+{
+    struct session *session = trainer->session;
+    int64_t B = trainer->config->train.batch_size;
+    int64_t n = model_arena_size(session->model, NULL);
+    int code = optimiser_create(session->device, session->model,
+                                trainer->config, &trainer->optimiser, err);
+
+    if (code == 0 && trainer->microbatch < B)
+        code = gradient_tree_create(
+            session->device, n,
+            (B + trainer->microbatch - 1) / trainer->microbatch,
+            &trainer->tree, err);
+    if (code == 0)
+        code = checkpoint_writer_create(session->device, session->model,
+                                        trainer->optimiser, &trainer->writer,
+                                        err);
+    if (code != 0)
+        return code;
+    trainer->order = memory_zeroed((size_t)trainer->n_windows,
+                                   sizeof *trainer->order, err);
+    trainer->starts = memory_zeroed((size_t)B, sizeof *trainer->starts, err);
+    if (trainer->order == NULL || trainer->starts == NULL)
+        return M2_E_MEMORY;
+    return make_paths(trainer, err);
+}
+
+/* Parameters from a checkpoint, from init_from, or fresh. */
+static int set_parameters(struct trainer *trainer, struct m2_error *err)
+{
+    const struct train_resume *resume = trainer->request->resume;
+    struct session *session = trainer->session;
+
+    if (resume != NULL)
+        return checkpoint_restore(resume->file, session->device,
+                                  session->model, trainer->optimiser, err);
+    return session_initialise(session, err);
+}
+
+static int set_up(struct trainer *trainer, struct m2_error *err)
+{
+    const struct train_resume *resume = trainer->request->resume;
+    struct score names;
+    int code;
+
+    trainer->started_s = time_monotonic();
+    trainer->order_epoch = -1;
+    trainer->n_windows = trainer->session->dataset.parts[PART_TRAIN].n;
+    trainer->microbatch = trainer->config->train.microbatch > 0
+                              ? trainer->config->train.microbatch
+                              : trainer->config->train.batch_size;
+    trainer->outcome->total_steps =
+        train_total_steps(trainer->config, trainer->n_windows);
+    trainer->outcome->steps_per_epoch =
+        (trainer->n_windows + trainer->config->train.batch_size - 1) /
+        trainer->config->train.batch_size;
+    *trainer->state = resume != NULL
+                          ? resume->state
+                          : (struct train_state){.best_value = NAN};
+    evaluator_names(trainer->evaluator, &names);
+    code = check_metric(trainer, &names, err);
+    if (code == 0)
+        code = allocate(trainer, err);
+    if (code == 0)
+        code = set_parameters(trainer, err);
+    if (code == 0)
+        code = rows_open(trainer->request->dirfd,
+                         resume != NULL ? resume->dir : NULL, trainer->state,
+                         &names, &trainer->rows, err);
+    return code;
+}
+
+static void tear_down(struct trainer *trainer)
+{
+    rows_close(trainer->rows);
+    checkpoint_writer_free(trainer->writer);
+    gradient_tree_free(trainer->tree);
+    optimiser_free(trainer->optimiser);
+    free(trainer->order);
+    free(trainer->starts);
+    free(trainer->last_path);
+    free(trainer->best_path);
+    free(trainer->scaling);
+}
+
+int trainer_run(const struct trainer_request *request,
+                struct evaluator *evaluator, struct train_outcome *out,
+                struct m2_error *err)
+{
+    struct trainer trainer = {
+        .request = request,
+        .config = request->session->config,
+        .session = request->session,
+        .evaluator = evaluator,
+        .outcome = out,
+        .state = &out->state,
+    };
+    int code;
+
+    *out = (struct train_outcome){0};
+    code = set_up(&trainer, err);
+    if (code == 0)
+        code = loop(&trainer, err);
+    out->best_value = out->state.best_value;
+    out->seconds = time_monotonic() - trainer.started_s;
+    tear_down(&trainer);
+    return code;
+}
