@@ -1,1 +1,5 @@
 # runner/cli/local.mk: one file per subcommand.
+librunner_a_SOURCES += \
+	runner/cli/best.c \
+	runner/cli/command.h runner/cli/common.c \
+	runner/cli/options.c runner/cli/options.h

@@ -3,8 +3,13 @@ librunner_a_SOURCES += \
 	runner/train/batch.c runner/train/batch.h \
 	runner/train/checkpoint.c runner/train/checkpoint.h \
 	runner/train/gradient_tree.c runner/train/gradient_tree.h \
+	runner/train/job.c runner/train/job.h \
 	runner/train/lr_schedule.c runner/train/lr_schedule.h \
 	runner/train/optimiser.c runner/train/optimiser.h \
 	runner/train/order.c runner/train/order.h \
-	runner/train/session.c runner/train/session.h \
-	runner/train/trace.c runner/train/trace.h
+	runner/train/record.c runner/train/record.h \
+	runner/train/resume.c runner/train/resume.h \
+	runner/train/rows.c runner/train/rows.h \
+	runner/train/session.h \
+	runner/train/trace.c runner/train/trace.h \
+	runner/train/trainer.c runner/train/trainer.h

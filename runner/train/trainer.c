@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugins/loader.h"
 #include "train/gradient_tree.h"
 #include "train/lr_schedule.h"
 #include "train/order.h"

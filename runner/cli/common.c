@@ -1,0 +1,61 @@
+/* What several subcommands need. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "util/log.h"
+
+int exit_code_of(int code)
+{
+    switch (code) {
+    case M2_OK:
+        return 0;
+    case M2_E_FAILED:
+    case M2_E_DIVERGED:
+    case M2_E_MEMORY:
+        return 1;
+    case M2_E_USAGE:
+    case M2_E_CONFIG:
+    case M2_E_DEVICE:
+    case M2_E_DATA:
+    case M2_E_RESULTS:
+    case M2_E_DIFFERS:
+        return -code;
+    case M2_E_UNSUPPORTED:
+        return -M2_E_DEVICE;
+    case M2_E_STOPPED:
+        return -M2_E_STOPPED;
+    default:
+        return -M2_E_INTERNAL;
+    }
+}
+
+int report_error(int code, const struct m2_error *err)
+{
+    if (code == M2_E_INTERNAL || code == M2_E_ARGUMENT)
+        log_error("internal error: %s; please report it", err->text);
+    else
+        log_error("%s", err->text);
+    return exit_code_of(code);
+}
+
+int load_experiment(const char *path, const char *const *overrides,
+                    size_t n_overrides, struct experiment *out,
+                    struct m2_error *err)
+{
+    const struct experiment_request request = {
+        .path = path,
+        .overrides = overrides,
+        .n_overrides = n_overrides,
+        .lookup = &source_lookup_plugins,
+    };
+    struct messages messages = {0};
+    struct text text = {0};
+    int code = experiment_load(&request, out, &messages, err);
+
+    messages_print(&messages, &text);
+    fputs(text_string(&text), stderr);
+    text_free(&text);
+    messages_free(&messages);
+    return code;
+}
