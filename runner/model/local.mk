@@ -1,6 +1,9 @@
 # runner/model/local.mk: parameters and Mamba-2 forward and backward.
 librunner_a_SOURCES += \
 	runner/model/activations.c runner/model/activations.h \
+	runner/model/golden.h runner/model/golden_private.h \
+	runner/model/golden_block.c runner/model/golden_model.c \
+	runner/model/golden_setup.c \
 	runner/model/graph.c runner/model/graph.h \
 	runner/model/inspect.c \
 	runner/model/mamba2_backward.c \

@@ -2,6 +2,8 @@
 librunner_a_SOURCES += \
 	runner/train/batch.c runner/train/batch.h \
 	runner/train/checkpoint.c runner/train/checkpoint.h \
+	runner/train/golden_kinds.h runner/train/golden_private.h \
+	runner/train/golden_seed_model.c runner/train/golden_train.c \
 	runner/train/gradient_tree.c runner/train/gradient_tree.h \
 	runner/train/job.c runner/train/job.h \
 	runner/train/lr_schedule.c runner/train/lr_schedule.h \
