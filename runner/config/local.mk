@@ -18,4 +18,6 @@ librunner_a_SOURCES += \
 	runner/config/suggest.c runner/config/suggest.h \
 	runner/config/tree.c runner/config/tree.h \
 	runner/config/value.c runner/config/value.h \
-	runner/config/value_bound.c runner/config/value_option.c
+	runner/config/value_bound.c runner/config/value_number.c \
+	runner/config/value_option.c runner/config/value_string.c \
+	runner/config/value_parts.h runner/config/value_write.c

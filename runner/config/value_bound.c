@@ -1,5 +1,5 @@
 /* Where a part of the data ends: a fraction, a number of rows or a date. */
-#include "config/value.h"
+#include "config/value_parts.h"
 
 #include <math.h>
 

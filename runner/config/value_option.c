@@ -1,5 +1,5 @@
 /* Options of the data plugin, checked against the plugin's own table. */
-#include "config/value.h"
+#include "config/value_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
