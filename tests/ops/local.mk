@@ -1,2 +1,3 @@
 # tests/ops/local.mk: conformance suite of the ops.
-unit_tests += tests/ops/test_conformance
+unit_tests += tests/ops/test_conformance \
+	tests/ops/test_conformance_faults
