@@ -1,0 +1,175 @@
+/* gemm.c: large matrix products, cut in tiles over the output. */
+#include "backends/cpu/gemm.h"
+
+enum {
+    PANEL = 2 * VEC,  /* columns of a packed panel of B */
+    GEMM_DEPTH = 256, /* products summed before an addition to C */
+    ROW_TILE = 112 / TILE_ROWS * TILE_ROWS,
+    COL_TILE = 256 / (2 * VEC) * (2 * VEC),
+    BLAS_ROWS = 240,
+};
+
+struct gemm_job {
+    struct job job;
+    const struct gemm *g;
+    real *packed; /* panels of B: [panel][k][PANEL] */
+    int64_t row_tile, row_tiles;
+};
+
+size_t NAME(gemm_scratch)(int64_t n, int64_t k)
+{
+    return M2_ISA == 0 ? 0 : scratch_size(round_up(n, PANEL) * k, sizeof(real));
+}
+
+/* Starts a tile of C: what the product is added to. */
+static void tile_start(const struct gemm *g)
+{
+    for (int64_t i = 0; i < g->m; i++) {
+        real *c = g->c + i * g->ldc;
+        const real *residual = g->residual + i * g->residual_ld;
+
+        if (g->residual != NULL && g->bias != NULL) {
+#pragma omp simd
+            for (int64_t j = 0; j < g->n; j++)
+                c[j] = residual[j] + g->bias[j];
+        } else if (g->bias != NULL) {
+            memcpy(c, g->bias, (size_t)g->n * sizeof *c);
+        } else if (residual != c) {
+            memcpy(c, residual, (size_t)g->n * sizeof *c);
+        }
+    }
+}
+
+/* The tile of `g` that task number `task` computes. */
+static struct gemm tile_of(const struct gemm_job *job, int64_t task)
+{
+    struct gemm g = *job->g;
+    int64_t i = task % job->row_tiles * job->row_tile;
+    int64_t j = task / job->row_tiles * COL_TILE;
+
+    g.m = min_i64(job->row_tile, g.m - i);
+    g.n = min_i64(COL_TILE, g.n - j);
+    g.a += i * g.a_row;
+    g.b += j * g.b_col;
+    g.c += i * g.ldc + j;
+    if (g.bias != NULL)
+        g.bias += j;
+    if (g.residual != NULL)
+        g.residual += i * g.residual_ld + j;
+    if (g.bias != NULL || g.residual != NULL) {
+        tile_start(&g);
+        g.accumulate = 1;
+    }
+    return g;
+}
+
+#if M2_ISA == 0
+static void tile_run(const struct job *base, int64_t task, char *scratch)
+{
+    struct gemm g = tile_of((const struct gemm_job *)(const void *)base, task);
+
+    (void)scratch;
+    NAME(blas_tile)(&g);
+}
+#else
+/* Copies panel `task` of B, zeros beyond the last column. */
+static void panel_pack(const struct job *base, int64_t task, char *scratch)
+{
+    const struct gemm_job *job = (const struct gemm_job *)(const void *)base;
+    const struct gemm *g = job->g;
+    int64_t first = task * PANEL;
+    int64_t width = min_i64(PANEL, g->n - first);
+    const real *b = g->b + first * g->b_col;
+    real *out = job->packed + first * g->k;
+
+    (void)scratch;
+    if (width < PANEL)
+        memset(out, 0, (size_t)(g->k * PANEL) * sizeof *out);
+    if (g->b_col == 1) {
+        for (int64_t k = 0; k < g->k; k++)
+            memcpy(out + k * PANEL, b + k * g->b_k,
+                   (size_t)width * sizeof *out);
+        return;
+    }
+    for (int64_t j = 0; j < width; j++)
+        for (int64_t k = 0; k < g->k; k++)
+            out[k * PANEL + j] = b[j * g->b_col + k];
+}
+
+/* A panel that is wider than what is left of C: through a buffer. */
+static void panel_edge(struct tile t, int64_t rows, int64_t width)
+{
+    real buffer[TILE_ROWS * PANEL];
+    real *c = t.c;
+    int accumulate = t.accumulate;
+
+    t.c = buffer;
+    t.accumulate = 0;
+    for (int64_t i = 0; i < rows; i += TILE_ROWS) {
+        int64_t height = min_i64(TILE_ROWS, rows - i);
+        int64_t ldc = t.ldc;
+
+        t.ldc = PANEL;
+        NAME(tile_multiply)(&t, height, round_up(width, VEC));
+        t.ldc = ldc;
+        for (int64_t r = 0; r < height; r++)
+            for (int64_t j = 0; j < width; j++) {
+                real *out = c + (i + r) * ldc + j;
+                real sum = buffer[r * PANEL + j];
+
+                *out = accumulate ? *out + sum : sum;
+            }
+        t.a += TILE_ROWS * t.a_row;
+    }
+}
+
+static void tile_run(const struct job *base, int64_t task, char *scratch)
+{
+    const struct gemm_job *job = (const struct gemm_job *)(const void *)base;
+    struct gemm g = tile_of(job, task);
+    const real *packed = job->packed + task / job->row_tiles * COL_TILE * g.k;
+
+    (void)scratch;
+    for (int64_t k = 0; k < g.k; k += GEMM_DEPTH) {
+        for (int64_t j = 0; j < g.n; j += PANEL) {
+            int64_t width = min_i64(PANEL, g.n - j);
+            struct tile t = {.k = min_i64(GEMM_DEPTH, g.k - k),
+                             .a = g.a + k * g.a_k,
+                             .a_row = g.a_row,
+                             .a_k = g.a_k,
+                             .b = packed + j * g.k + k * PANEL,
+                             .b_k = PANEL,
+                             .c = g.c + j,
+                             .ldc = g.ldc,
+                             .accumulate = g.accumulate || k > 0};
+
+            if (width % VEC == 0)
+                NAME(tile_multiply)(&t, g.m, width);
+            else
+                panel_edge(t, g.m, width);
+        }
+    }
+}
+#endif
+
+void NAME(gemm_run)(const struct handle *h, const struct gemm *g, char *scratch)
+{
+    struct gemm_job job = {.g = g, .packed = (real *)(void *)scratch};
+    double work = (double)g->m * (double)g->n * (double)g->k;
+
+    assert(g->m > 0 && g->n > 0 && g->k > 0);
+#if M2_ISA == 0
+    job.row_tile = BLAS_ROWS;
+#else
+    job.row_tile = ROW_TILE;
+    job.job = (struct job){.tasks = ceil_div(g->n, PANEL),
+                           .work = (double)g->n * (double)g->k,
+                           .run = panel_pack};
+    parallel_run(h, &job.job);
+#endif
+    job.row_tiles = ceil_div(g->m, job.row_tile);
+    job.job = (struct job){.tasks = job.row_tiles * ceil_div(g->n, COL_TILE),
+                           .work = work,
+                           .run = tile_run};
+    parallel_run(h, &job.job);
+}

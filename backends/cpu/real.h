@@ -1,0 +1,99 @@
+/* The real type and the names of one variant of the ops.
+ *
+ * The build gives M2_REAL (32 or 64), M2_ISA (0 base, 1 avx2, 2 avx512) and
+ * M2_VARIANT (as f32_avx2).  Everything a file of ops defines with external
+ * linkage is wrapped in NAME(). */
+#ifndef M2_CPU_REAL_H
+#define M2_CPU_REAL_H
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "backends/cpu/cpu.h"
+
+#if M2_REAL == 32
+typedef float real;
+#define R(literal) literal##f
+#define SQRT       sqrtf
+#else
+typedef double real;
+#define R(literal) literal
+#define SQRT       sqrt
+#endif
+
+#define NAME_PASTE(name, variant)  name##_##variant
+#define NAME_EXPAND(name, variant) NAME_PASTE(name, variant)
+#define NAME(name)                 NAME_EXPAND(name, M2_VARIANT)
+#define OP(name)                   NAME(op_##name)
+#define WORKSPACE(name)            NAME(workspace_##name)
+
+#define M2_OP_DECLARE(name, type)                                              \
+    int OP(name)(struct handle * h, const void *args, struct m2_error *err);
+M2_OPS(M2_OP_DECLARE)
+#undef M2_OP_DECLARE
+
+/* The ops that need scratch; `loss` is shared by mse, mae and huber. */
+#define M2_WORKSPACES(X)                                                       \
+    X(mean_time)                                                               \
+    X(linear)                                                                  \
+    X(linear_backward)                                                         \
+    X(rmsnorm_backward)                                                        \
+    X(layernorm_backward)                                                      \
+    X(conv1d_silu)                                                             \
+    X(conv1d_silu_backward)                                                    \
+    X(dt_backward)                                                             \
+    X(ssd)                                                                     \
+    X(ssd_backward)                                                            \
+    X(loss)                                                                    \
+    X(xent)                                                                    \
+    X(sumsq)
+#define M2_WORKSPACE_DECLARE(name)                                             \
+    size_t WORKSPACE(name)(const struct handle *h, const void *args);
+M2_WORKSPACES(M2_WORKSPACE_DECLARE)
+#undef M2_WORKSPACE_DECLARE
+
+/* First element of a view; NULL for an absent one. */
+static inline real *view_real(const struct m2_view *view)
+{
+    if (view->buffer == NULL)
+        return NULL;
+    return (real *)(void *)view->buffer->data + view->offset;
+}
+static inline double *view_f64(const struct m2_view *view)
+{
+    if (view->buffer == NULL)
+        return NULL;
+    return (double *)(void *)view->buffer->data + view->offset;
+}
+static inline int32_t *view_i32(const struct m2_view *view)
+{
+    if (view->buffer == NULL)
+        return NULL;
+    return (int32_t *)(void *)view->buffer->data + view->offset;
+}
+
+/* Scratch is handed out in pieces of whole cache lines. */
+static inline size_t scratch_size(int64_t count, size_t element)
+{
+    return (size_t)round_up((int64_t)((size_t)count * element), 64);
+}
+static inline void *scratch_take(char **scratch, int64_t count, size_t element)
+{
+    char *piece = *scratch;
+
+    *scratch += scratch_size(count, element);
+    return piece;
+}
+static inline real *scratch_real(char **scratch, int64_t count)
+{
+    return scratch_take(scratch, count, sizeof(real));
+}
+static inline double *scratch_f64(char **scratch, int64_t count)
+{
+    return scratch_take(scratch, count, sizeof(double));
+}
+
+#include "backends/cpu/simd.h"
+
+#endif

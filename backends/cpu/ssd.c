@@ -1,0 +1,151 @@
+/* ssd.c: geometry, decays and triangular products of the chunked scan. */
+#include "backends/cpu/ssd.h"
+
+struct ssd_shape NAME(ssd_shape)(const struct m2_ssd *op)
+{
+    struct ssd_shape s = {.B = op->B,
+                          .L = op->L,
+                          .H = op->H,
+                          .P = op->P,
+                          .G = op->G,
+                          .N = op->N,
+                          .Q = op->Q,
+                          .last_only = op->last_only};
+
+    s.chunks = ceil_div(s.L, s.Q);
+    s.blocks = ceil_div(s.H / s.G, HEADS);
+    s.q = min_i64(s.L, s.Q);
+    s.qp = round_up(s.q, VEC);
+    s.Pp = round_up(s.P, VEC);
+    s.Np = round_up(s.N, VEC);
+    return s;
+}
+
+struct ssd_heads NAME(ssd_heads)(const struct ssd_shape *s, int64_t task)
+{
+    int64_t each = s->H / s->G, block = task % s->blocks;
+    struct ssd_heads h = {.b = task / s->blocks / s->G,
+                          .group = task / s->blocks % s->G};
+
+    h.first = h.group * each + block * HEADS;
+    h.count = min_i64(HEADS, each - block * HEADS);
+    return h;
+}
+
+struct ssd_chunk NAME(ssd_chunk)(const struct ssd_shape *s, int64_t index)
+{
+    struct ssd_chunk c = {.index = index, .from = index * s->Q};
+
+    c.q = min_i64(s->Q, s->L - c.from);
+    if (s->last_only)
+        c.out = index == s->chunks - 1 ? c.q - 1 : c.q;
+    return c;
+}
+
+size_t NAME(ssd_decay_bytes)(const struct ssd_shape *s)
+{
+    return scratch_size(s->q, sizeof(double)) +
+           3 * scratch_size(s->q, sizeof(real));
+}
+
+struct ssd_decay NAME(ssd_decay_take)(const struct ssd_shape *s, char **scratch)
+{
+    struct ssd_decay d = {.s = scratch_f64(scratch, s->q)};
+
+    d.dt = scratch_real(scratch, s->q);
+    d.in = scratch_real(scratch, s->q);
+    d.tail = scratch_real(scratch, s->q);
+    return d;
+}
+
+void NAME(ssd_decay)(struct ssd_decay *d, const struct ssd_chunk *chunk,
+                     const real *dt, int64_t ld, real a_log)
+{
+    double sum = 0;
+
+    d->rate = -exp_f64((double)a_log);
+    for (int64_t i = 0; i < chunk->q; i++) {
+        d->dt[i] = dt[(chunk->from + i) * ld];
+        sum += (double)d->dt[i] * d->rate;
+        d->s[i] = sum;
+    }
+#pragma omp simd
+    for (int64_t i = 0; i < chunk->q; i++) {
+        double rest = sum - d->s[i];
+
+        d->in[i] = exp_real((real)d->s[i]);
+        d->tail[i] = exp_real((real)(rest < 0 ? rest : 0));
+    }
+    d->all = exp_real((real)sum);
+}
+
+void NAME(ssd_copy)(real *out, int64_t padded, const real *in, int64_t ld,
+                    int64_t rows, int64_t cols)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        memcpy(out + i * padded, in + i * ld, (size_t)cols * sizeof *out);
+        if (padded > cols)
+            memset(out + i * padded + cols, 0,
+                   (size_t)(padded - cols) * sizeof *out);
+    }
+}
+
+void NAME(ssd_transpose)(real *out, int64_t padded, const real *in, int64_t ld,
+                         int64_t rows, int64_t cols)
+{
+    for (int64_t j = 0; j < cols; j++) {
+        for (int64_t i = 0; i < rows; i++)
+            out[j * padded + i] = in[i * ld + j];
+        for (int64_t i = rows; i < padded; i++)
+            out[j * padded + i] = 0;
+    }
+}
+
+void NAME(ssd_lower)(struct tile t, int64_t first, int64_t q)
+{
+    const real *a = t.a;
+    real *c = t.c;
+
+    for (int64_t i = first; i < q;) {
+        int64_t end = min_i64(round_up(i + 1, TRIANGLE), q);
+
+        t.a = a + i * t.a_row;
+        t.c = c + i * t.ldc;
+        NAME(tile_multiply)(&t, end - i, end);
+        i = end;
+    }
+}
+
+void NAME(ssd_lower_times)(struct tile t, int64_t first, int64_t q,
+                           int64_t cols)
+{
+    const real *a = t.a;
+    real *c = t.c;
+
+    for (int64_t i = first; i < q;) {
+        int64_t end = min_i64(round_up(i + 1, TRIANGLE), q);
+
+        t.a = a + i * t.a_row;
+        t.c = c + i * t.ldc;
+        t.k = end;
+        NAME(tile_multiply)(&t, end - i, cols);
+        i = end;
+    }
+}
+
+void NAME(ssd_upper_times)(struct tile t, int64_t first, int64_t q,
+                           int64_t cols)
+{
+    const real *a = t.a, *b = t.b;
+    real *c = t.c;
+
+    for (int64_t j = 0; j < q; j += TRIANGLE) {
+        int64_t from = max_i64(j, first);
+
+        t.a = a + from * t.a_k + j;
+        t.b = b + from * t.b_k;
+        t.c = c + j * t.ldc;
+        t.k = q - from;
+        NAME(tile_multiply)(&t, min_i64(TRIANGLE, q - j), cols);
+    }
+}
