@@ -5,6 +5,8 @@ librunner_a_SOURCES += \
 	runner/model/golden_block.c runner/model/golden_model.c \
 	runner/model/golden_setup.c \
 	runner/model/graph.c runner/model/graph.h \
+	runner/model/import.c runner/model/import.h \
+	runner/model/import_names.c \
 	runner/model/inspect.c \
 	runner/model/mamba2_backward.c \
 	runner/model/mamba2_forward.c \

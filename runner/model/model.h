@@ -19,6 +19,9 @@
 #include "backends/ops.h"
 #include "config/config.h"
 
+struct st_file; /* safetensors.h */
+struct st_writer;
+
 struct model; /* opaque */
 
 /* A label that the language model's loss leaves out. */
@@ -85,6 +88,33 @@ struct m2_view model_a_log(const struct model *model, int64_t layer);
 /* Fresh parameters (specification, section 7), each tensor from its own
  * Philox stream named after it: independent of order, threads and backend. */
 int model_initialise(struct model *model, uint64_t seed, struct m2_error *err);
+
+/* Adds every parameter as PREFIX + its name.  values (n) of the device's real
+ * type is an arena on the host, which must live until the file is written. */
+int model_save_tensors(const struct model *model, const char *prefix,
+                       const void *values, struct st_writer *writer,
+                       struct m2_error *err);
+
+/* Where tensors come from.  Their types may be F64, F32, F16 or BF16. */
+struct tensor_source {
+    const struct st_file *file;
+    const char *prefix; /* before every name: "", "adam_m." */
+    int code;           /* of the error when the tensors do not fit */
+};
+
+/* Fills an arena of the model.  Every parameter must be there with its exact
+ * shape; with prefix "" nothing else may be there but the moments of a
+ * checkpoint.  Accepted beside the state-spaces names: the prefix "model.",
+ * backbone.embeddings.weight, and a tied lm_head.weight that equals the
+ * embedding.  All that does not fit is told in one message, and then nothing
+ * was written. */
+int model_load_tensors(struct model *model, const struct tensor_source *from,
+                       const struct m2_view *arena, struct m2_error *err);
+
+/* The parameters of a safetensors file, a checkpoint or one of another
+ * program; M2_E_CONFIG when they are not those of this model. */
+int model_init_from(struct model *model, const char *path,
+                    struct m2_error *err);
 
 /* ---- running ------------------------------------------------------------ */
 

@@ -161,6 +161,10 @@ static int parse_tensor(const struct reader *reader, const char *name,
     tensor->name = memory_string(name, reader->err);
     if (tensor->name == NULL)
         return M2_E_MEMORY;
+    for (const char *c = name; *c != '\0'; c++) {
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            return refuse(reader, name, "its name holds a control character");
+    }
     if (!json_is_object(value) || json_object_size(value) != 3)
         return refuse(reader, name,
                       "its entry is not an object of dtype, shape and "

@@ -95,8 +95,7 @@ static void damaged_files_are_refused_with_the_reason(void **state)
          "f: __metadata__: the value of k is not a string"},
         {"{\"__metadata__\":[]}", 0, "f: __metadata__ is not an object"},
         {"{\"\\u001b[2J\":1}", 0,
-         "f: tensor ?[2J: its entry is not an object of dtype, shape and "
-         "data_offsets"},
+         "f: tensor ?[2J: its name holds a control character"},
     };
     struct text bytes = {0};
     (void)state;
