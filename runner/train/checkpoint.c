@@ -76,22 +76,11 @@ static int download_arenas(struct checkpoint_writer *writer,
 static int add_arenas(struct checkpoint_writer *writer, struct st_writer *st,
                       struct m2_error *err)
 {
-    size_t real = m2_dtype_size(device_real(writer->device));
-    enum st_dtype dtype = real == 4 ? ST_F32 : ST_F64;
-    const struct parameter *parameters;
-    size_t n = model_parameters(writer->model, &parameters);
     int code = 0;
 
-    for (int arena = 0; arena < N_ARENAS; arena++)
-        for (size_t i = 0; code == 0 && i < n; i++) {
-            const struct parameter *p = &parameters[i];
-            char name[128];
-
-            snprintf(name, sizeof name, "%s%s", arena_prefix[arena], p->name);
-            code = st_add(st, name, dtype, p->shape, p->n_dims,
-                          writer->host[arena] + (size_t)p->offset * real,
-                          err);
-        }
+    for (int arena = 0; code == 0 && arena < N_ARENAS; arena++)
+        code = model_save_tensors(writer->model, arena_prefix[arena],
+                                  writer->host[arena], st, err);
     return code;
 }
 
@@ -137,11 +126,11 @@ static int add_state(struct st_writer *st, const struct train_state *state,
     if (code == 0)
         code = add_integer(st, "m2run.best_step", state->best_step, err);
     if (code == 0)
-        code = add_integer(st, "m2run.bad_evaluations",
-                           state->bad_evaluations, err);
-    if (code == 0)
-        code = add_integer(st, "m2run.metrics_bytes", state->metrics_bytes,
+        code = add_integer(st, "m2run.bad_evaluations", state->bad_evaluations,
                            err);
+    if (code == 0)
+        code =
+            add_integer(st, "m2run.metrics_bytes", state->metrics_bytes, err);
     return code;
 }
 
@@ -169,8 +158,7 @@ int checkpoint_write(struct checkpoint_writer *writer, const char *path,
                      const struct train_state *state, struct m2_error *err)
 {
     struct st_writer *st = st_writer_new();
-    int code = st == NULL ? m2_fail(err, M2_E_MEMORY, "%s: out of memory",
-                                    path)
+    int code = st == NULL ? m2_fail(err, M2_E_MEMORY, "%s: out of memory", path)
                           : download_arenas(writer, err);
 
     if (code == 0)
@@ -214,8 +202,8 @@ static int get_integer(const struct st_file *file, const char *key,
 }
 
 /* "nan" is what a best value is before the first evaluation. */
-static int get_double(const struct st_file *file, const char *key,
-                      double *out, struct m2_error *err)
+static int get_double(const struct st_file *file, const char *key, double *out,
+                      struct m2_error *err)
 {
     const char *text = st_metadata(file, key);
 
@@ -254,8 +242,8 @@ static int get_state(const struct st_file *file, struct train_state *state,
         code = get_integer(file, "m2run.bad_evaluations",
                            &state->bad_evaluations, err);
     if (code == 0)
-        code = get_integer(file, "m2run.metrics_bytes",
-                           &state->metrics_bytes, err);
+        code = get_integer(file, "m2run.metrics_bytes", &state->metrics_bytes,
+                           err);
     return code;
 }
 
@@ -291,54 +279,21 @@ int checkpoint_read(const char *path, const char *identity,
     return code;
 }
 
-/* Fills one arena from the tensors PREFIX+NAME of the file. */
-static int restore_arena(const struct st_file *file, struct m2_device *device,
-                         struct model *model, const struct m2_view *arena,
-                         const char *prefix, struct m2_error *err)
+int checkpoint_restore(const struct st_file *file, struct model *model,
+                       struct optimiser *optimiser, struct m2_error *err)
 {
-    const struct parameter *parameters;
-    size_t n = model_parameters(model, &parameters);
-    double *host = memory_zeroed((size_t)arena->cols, sizeof *host, err);
-    int code = host == NULL ? M2_E_MEMORY : 0;
+    struct m2_view arenas[N_ARENAS] = {model_values(model)};
+    int n = 1, code = 0;
 
-    for (size_t i = 0; code == 0 && i < n; i++) {
-        const struct parameter *p = &parameters[i];
-        const struct st_tensor *tensor;
-        char name[128];
-
-        snprintf(name, sizeof name, "%s%s", prefix, p->name);
-        tensor = st_find(file, name);
-        if (tensor == NULL || tensor->n != p->n)
-            code = m2_fail(err, M2_E_RESULTS,
-                           "%s: tensor %s is missing or has another size "
-                           "than %" PRId64,
-                           file->path, name, p->n);
-        for (int64_t j = 0; code == 0 && j < p->n; j++)
-            host[p->offset + j] = st_get(tensor, j);
+    if (optimiser != NULL) {
+        arenas[n++] = optimiser_first_moment(optimiser);
+        arenas[n++] = optimiser_second_moment(optimiser);
     }
-    if (code == 0)
-        code = view_upload(device, arena, host, err);
-    free(host);
-    return code;
-}
+    for (int i = 0; code == 0 && i < n; i++) {
+        struct tensor_source from = {
+            .file = file, .prefix = arena_prefix[i], .code = M2_E_RESULTS};
 
-int checkpoint_restore(const struct st_file *file, struct m2_device *device,
-                       struct model *model, struct optimiser *optimiser,
-                       struct m2_error *err)
-{
-    struct m2_view arena = model_values(model);
-    int code = restore_arena(file, device, model, &arena, arena_prefix[0],
-                             err);
-
-    if (code == 0 && optimiser != NULL) {
-        arena = optimiser_first_moment(optimiser);
-        code = restore_arena(file, device, model, &arena, arena_prefix[1],
-                             err);
-    }
-    if (code == 0 && optimiser != NULL) {
-        arena = optimiser_second_moment(optimiser);
-        code = restore_arena(file, device, model, &arena, arena_prefix[2],
-                             err);
+        code = model_load_tensors(model, &from, &arenas[i], err);
     }
     return code;
 }

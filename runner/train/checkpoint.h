@@ -61,8 +61,7 @@ int checkpoint_read(const char *path, const char *identity,
 
 /* Puts a checkpoint's parameters, and moments unless optimiser is NULL, on
  * the device. */
-int checkpoint_restore(const struct st_file *file, struct m2_device *device,
-                       struct model *model, struct optimiser *optimiser,
-                       struct m2_error *err);
+int checkpoint_restore(const struct st_file *file, struct model *model,
+                       struct optimiser *optimiser, struct m2_error *err);
 
 #endif

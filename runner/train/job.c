@@ -194,8 +194,7 @@ static int score_test(struct job *job, struct m2_error *err)
     free(path);
     if (code != 0)
         return code;
-    code = checkpoint_restore(&file, job->session.device, job->session.model,
-                              NULL, err);
+    code = checkpoint_restore(&file, job->session.model, NULL, err);
     st_free(&file);
     return code != 0 ? code
                      : evaluator_run(job->evaluator, PART_TEST, &job->test,

@@ -496,8 +496,8 @@ static int set_parameters(struct trainer *trainer, struct m2_error *err)
     struct session *session = trainer->session;
 
     if (resume != NULL)
-        return checkpoint_restore(resume->file, session->device,
-                                  session->model, trainer->optimiser, err);
+        return checkpoint_restore(resume->file, session->model,
+                                  trainer->optimiser, err);
     return session_initialise(session, err);
 }
 
