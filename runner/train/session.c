@@ -98,15 +98,8 @@ int session_scaling_text(const struct session *session, struct text *out,
 int session_initialise(struct session *session, struct m2_error *err)
 {
     const struct config *config = session->config;
-    struct st_file file;
-    int code = model_initialise(session->model, config->seed, err);
 
-    if (code != 0 || config->model.init_from == NULL)
-        return code;
-    code = st_read(config->model.init_from, &file, err);
-    if (code != 0)
-        return code;
-    code = model_load_tensors(session->model, &file, err);
-    st_free(&file);
-    return code;
+    if (config->model.init_from != NULL)
+        return model_init_from(session->model, config->model.init_from, err);
+    return model_initialise(session->model, config->seed, err);
 }
