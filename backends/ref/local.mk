@@ -13,3 +13,5 @@ plugin_LTLIBRARIES += m2_ref.la
 m2_ref_la_SOURCES = $(ref_sources) backends/ref/plugin.c
 m2_ref_la_CFLAGS = $(AM_CFLAGS)
 m2_ref_la_LDFLAGS = $(PLUGIN_LINK)
+
+unit_tests += tests/unit/test_ref

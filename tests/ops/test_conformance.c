@@ -80,6 +80,25 @@ static void cpu_keeps_every_contract(void **state)
     keeps_every_contract(plugin);
 }
 
+/* Ops run late, at the next DOWNLOAD, and from copies. */
+static void a_backend_that_defers_keeps_every_contract(void **state)
+{
+    const struct plugin *plugin;
+    const char *top = getenv("top_builddir");
+    struct m2_error err = {0};
+    char path[4096];
+    int code;
+    (void)state;
+    snprintf(path, sizeof path, "%s/tests/mock/.libs/m2_mock.so",
+             top ? top : ".");
+    setenv("M2_MOCK", "defer", 1);
+    assert_int_equal(plugin_load(path, M2_PLUGIN_BACKEND, &plugin, &err),
+                     M2_OK);
+    struct conformance_result result = run(plugin, NULL, NULL, &code);
+    assert_int_equal(code, M2_OK);
+    assert_int_equal(result.failed + result.unsupported, 0);
+}
+
 static void zero_executed_cases_is_a_failure(void **state)
 {
     int code;
@@ -103,6 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ref_keeps_every_contract),
         cmocka_unit_test(cpu_keeps_every_contract),
+        cmocka_unit_test(a_backend_that_defers_keeps_every_contract),
         cmocka_unit_test(zero_executed_cases_is_a_failure),
         cmocka_unit_test(a_missing_golden_directory_is_an_error),
     };
