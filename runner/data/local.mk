@@ -5,13 +5,17 @@ librunner_a_SOURCES += \
 	runner/data/columns.c runner/data/columns.h \
 	runner/data/dataset.c runner/data/dataset.h \
 	runner/data/dataset_scaling.c \
+	runner/data/digest_cache.c runner/data/digest_cache.h \
 	runner/data/evaluate.c \
 	runner/data/expression.c runner/data/expression.h \
 	runner/data/expression_tree.h \
 	runner/data/facts.c runner/data/facts.h \
+	runner/data/fingerprint.c \
 	runner/data/functions.c runner/data/functions.h \
 	runner/data/metrics.c runner/data/metrics.h \
 	runner/data/repair.c \
+	runner/data/report.c runner/data/report.h \
+	runner/data/report_json.c runner/data/report_text.c \
 	runner/data/rows.c \
 	runner/data/scaling.c runner/data/scaling.h \
 	runner/data/source.c runner/data/source.h \
@@ -26,3 +30,9 @@ unit_tests += tests/unit/test_dataset
 tests_unit_test_dataset_SOURCES = tests/unit/test_dataset.c $(table_source)
 unit_tests += tests/unit/test_score
 tests_unit_test_score_SOURCES = tests/unit/test_score.c $(table_source)
+unit_tests += tests/unit/test_split
+tests_unit_test_split_SOURCES = tests/unit/test_split.c $(table_source)
+unit_tests += \
+	tests/unit/test_data_files \
+	tests/unit/test_expression \
+	tests/unit/test_scaling
