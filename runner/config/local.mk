@@ -9,6 +9,9 @@ librunner_a_SOURCES += \
 	runner/config/messages.c runner/config/messages.h \
 	runner/config/override.c runner/config/override.h \
 	runner/config/parse.c \
+	runner/config/reference.c runner/config/reference.h \
+	runner/config/reference_json.c runner/config/reference_man.c \
+	runner/config/reference_markdown.c \
 	runner/config/rules.c runner/config/rules_model.c \
 	runner/config/rules_split.c \
 	runner/config/scalar.c runner/config/scalar.h \

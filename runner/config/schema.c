@@ -1,7 +1,6 @@
 /* From tables to rows: every key with its full name, and how to find one. */
 #include "config/schema.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -232,14 +231,15 @@ void schema_describe_range(const struct key *key, struct text *out)
     char low[NUMBER_TEXT_SIZE], high[NUMBER_TEXT_SIZE];
     bool open_low = (key->flags & KEY_OPEN_LOW) != 0;
     bool open_high = (key->flags & KEY_OPEN_HIGH) != 0;
+    bool has_high = key->high < 1e9; /* beyond: only there to be finite */
 
-    if (!(key->low < key->high)) {
-        text_add(out, "a finite number");
-        return;
-    }
     number_print_double(key->low, low);
     number_print_double(key->high, high);
+    if (has_high && !open_low && !open_high) {
+        text_addf(out, "from %s to %s", low, high);
+        return;
+    }
     text_addf(out, "%s %s", open_low ? "greater than" : "at least", low);
-    if (!isinf(key->high))
+    if (has_high)
         text_addf(out, " and %s %s", open_high ? "less than" : "at most", high);
 }
