@@ -121,6 +121,15 @@ static void skip_blanks(struct parser *parser)
     parser->at += strspn(parser->at, " \t\n");
 }
 
+/* Takes this byte if it is the next one; never goes past the end. */
+static bool take(struct parser *parser, char byte)
+{
+    if (*parser->at != byte)
+        return false;
+    parser->at++;
+    return true;
+}
+
 static int parse_length(struct parser *parser, struct expression *e)
 {
     const struct function *f = e->function;
@@ -148,19 +157,17 @@ static int parse_arguments(struct parser *parser, int depth,
 
     e->n = f->n_default;
     for (int i = 0; i < f->n_columns && rc == M2_OK; i++) {
-        if (i > 0 && *parser->at++ != ',')
+        if (i > 0 && !take(parser, ','))
             return fail(parser, "expected %s", f->help);
         rc = parse(parser, depth + 1, &e->arguments[i]);
         skip_blanks(parser);
     }
-    if (rc == M2_OK && *parser->at == ',' && f->n_low > 0) {
-        parser->at++;
+    if (rc == M2_OK && f->n_low > 0 && take(parser, ','))
         rc = parse_length(parser, e);
-    }
     if (rc != M2_OK)
         return rc;
     skip_blanks(parser);
-    if (*parser->at++ != ')' || (f->n_low > 0 && e->n == 0))
+    if (!take(parser, ')') || (f->n_low > 0 && e->n == 0))
         return fail(parser, "expected %s", f->help);
     return M2_OK;
 }
@@ -216,9 +223,8 @@ static int parse(struct parser *parser, int depth, struct expression **out)
     e->name = take_name(parser);
     if (e->name == NULL)
         return M2_E_MEMORY;
-    if (*parser->at != '(')
+    if (!take(parser, '('))
         return resolve_column(parser, e);
-    parser->at++;
     e->function = find_function(e->name);
     if (e->function == NULL)
         return fail_unknown_function(parser, e->name);
