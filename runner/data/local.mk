@@ -16,6 +16,7 @@ librunner_a_SOURCES += \
 	runner/data/repair.c \
 	runner/data/report.c runner/data/report.h \
 	runner/data/report_json.c runner/data/report_text.c \
+	runner/data/rolling.c runner/data/rolling.h \
 	runner/data/rows.c \
 	runner/data/scaling.c runner/data/scaling.h \
 	runner/data/source.c runner/data/source.h \
@@ -35,4 +36,5 @@ tests_unit_test_split_SOURCES = tests/unit/test_split.c $(table_source)
 unit_tests += \
 	tests/unit/test_data_files \
 	tests/unit/test_expression \
+	tests/unit/test_rolling \
 	tests/unit/test_scaling

@@ -145,22 +145,21 @@ int store_median_step(const struct store_series *series, int64_t *out,
     return M2_OK;
 }
 
-/* What a missing bar after row `row` holds. */
-static void bar_without_trade(const struct store *store,
-                              const struct store_series *series, size_t row,
-                              double *values)
+void store_empty_bar(const char *const *columns, size_t n, const double *last,
+                     double *out)
 {
-    size_t close = string_list_find(&store->columns, "close");
+    size_t close = 0;
 
-    for (size_t c = 0; c < store->columns.count; c++) {
-        const char *name = store->columns.items[c];
-        values[c] = series->values[c][row];
-        if (strcmp(name, "volume") == 0)
-            values[c] = 0.0;
-        else if (close < store->columns.count &&
-                 (strcmp(name, "open") == 0 || strcmp(name, "high") == 0 ||
-                  strcmp(name, "low") == 0))
-            values[c] = series->values[close][row];
+    while (close < n && strcmp(columns[close], "close") != 0)
+        close++;
+    for (size_t c = 0; c < n; c++) {
+        out[c] = last[c];
+        if (strcmp(columns[c], "volume") == 0)
+            out[c] = 0.0;
+        else if (close < n && (strcmp(columns[c], "open") == 0 ||
+                               strcmp(columns[c], "high") == 0 ||
+                               strcmp(columns[c], "low") == 0))
+            out[c] = last[close];
     }
 }
 
@@ -184,8 +183,9 @@ static int fill_series(struct repair *repair, struct store_series *series,
     for (size_t row = 0; row < series->n; row++) {
         int rc = M2_OK;
         int64_t missing = bars_to_fill(repair, series, row);
-        if (missing > 0)
-            bar_without_trade(store, series, row - 1, values);
+        if (missing > 0) /* values are still those of row - 1 */
+            store_empty_bar((const char *const *)store->columns.items, n,
+                            values, values);
         for (int64_t k = 1; k <= missing && rc == M2_OK; k++) {
             int64_t time = series->times[row - 1] + k * series->step_ns;
             note(&repair->filled, series, time);

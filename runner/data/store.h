@@ -55,6 +55,11 @@ void store_free(struct store *store);
 int store_repair(struct store *store, const struct config_data *config,
                  struct fact_list *facts, struct m2_error *err);
 
+/* The bar that `fill` puts after one with the values `last`: (n) each, out may
+ * be last. */
+void store_empty_bar(const char *const *columns, size_t n, const double *last,
+                     double *out);
+
 /* Median distance of neighbouring rows; 0 for fewer than two rows. */
 int store_median_step(const struct store_series *series, int64_t *out,
                       struct m2_error *err);
