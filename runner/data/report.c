@@ -90,7 +90,7 @@ static int read_source(struct report *report, const struct plugin *plugin,
                        struct m2_error *err)
 {
     struct string_list files = {0};
-    struct source source = {0};
+    struct data_source source = {0};
 
     int rc = source_files(&report->config->data, &files, &report->facts, err);
     if (rc == M2_OK)

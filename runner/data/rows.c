@@ -6,7 +6,7 @@
 
 #include "util/memory.h"
 
-static int read_store(struct assembly *assembly, struct source *source)
+static int read_store(struct assembly *assembly, struct data_source *source)
 {
     const struct m2_data_info *info = &source->info;
     struct m2_error *err = assembly->err;
@@ -46,7 +46,7 @@ static int check_not_empty(const struct assembly *assembly,
 int assemble_rows(struct assembly *assembly, const struct plugin *plugin)
 {
     struct string_list files = {0};
-    struct source source = {0};
+    struct data_source source = {0};
     struct m2_error *err = assembly->err;
 
     int rc = source_files(assembly->config, &files, &assembly->facts, err);

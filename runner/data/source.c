@@ -106,7 +106,7 @@ int source_files(const struct config_data *config, struct string_list *out,
     return rc;
 }
 
-static int call(struct source *source, enum m2_data_slot slot, void *args,
+static int call(struct data_source *source, enum m2_data_slot slot, void *args,
                 struct m2_error *err)
 {
     m2_slot_fn fn = plugin_slot(source->plugin, slot);
@@ -118,7 +118,7 @@ static int call(struct source *source, enum m2_data_slot slot, void *args,
     return fn(source->handle, args, err);
 }
 
-static int open_plugin(struct source *source, const struct config *config,
+static int open_plugin(struct data_source *source, const struct config *config,
                        const struct string_list *files, struct m2_error *err)
 {
     const struct config_data *data = &config->data;
@@ -150,10 +150,10 @@ static int open_plugin(struct source *source, const struct config *config,
 }
 
 int source_open(const struct plugin *plugin, const struct config *config,
-                const struct string_list *files, struct source *out,
+                const struct string_list *files, struct data_source *out,
                 struct m2_error *err)
 {
-    struct source source = {.plugin = plugin};
+    struct data_source source = {.plugin = plugin};
 
     int rc = open_plugin(&source, config, files, err);
     if (rc != M2_OK)
@@ -175,8 +175,8 @@ int source_open(const struct plugin *plugin, const struct config *config,
     return M2_OK;
 }
 
-static int check_block(struct source *source, const struct m2_data_next *next,
-                       struct m2_error *err)
+static int check_block(struct data_source *source,
+                       const struct m2_data_next *next, struct m2_error *err)
 {
     const char *name = source->plugin->descriptor->name;
     char time[TIME_TEXT_SIZE];
@@ -199,7 +199,7 @@ static int check_block(struct source *source, const struct m2_data_next *next,
     return M2_OK;
 }
 
-int source_next(struct source *source, struct m2_data_next *out,
+int source_next(struct data_source *source, struct m2_data_next *out,
                 struct m2_error *err)
 {
     struct m2_data_next next = {0};
@@ -212,7 +212,7 @@ int source_next(struct source *source, struct m2_data_next *out,
     return rc;
 }
 
-int source_counts(struct source *source, struct fact_list *facts,
+int source_counts(struct data_source *source, struct fact_list *facts,
                   struct m2_error *err)
 {
     struct m2_data_counts counts = {0};
@@ -229,10 +229,10 @@ int source_counts(struct source *source, struct fact_list *facts,
     return rc;
 }
 
-void source_close(struct source *source)
+void source_close(struct data_source *source)
 {
     if (source->handle != NULL)
         call(source, M2_DATA_CLOSE, NULL, NULL);
     free(source->last_times);
-    *source = (struct source){0};
+    *source = (struct data_source){0};
 }

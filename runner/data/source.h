@@ -20,7 +20,7 @@ int source_files(const struct config_data *config, struct string_list *out,
 
 /* An open source.  A block that breaks the rules of m2_data.h is refused as
  * M2_E_DATA, naming the plugin. */
-struct source {
+struct data_source {
     const struct plugin *plugin;
     void *handle;
     struct m2_data_info info;
@@ -28,14 +28,14 @@ struct source {
 };
 
 int source_open(const struct plugin *plugin, const struct config *config,
-                const struct string_list *files, struct source *out,
+                const struct string_list *files, struct data_source *out,
                 struct m2_error *err);
 /* The next block; n_rows_out is 0 at the end. */
-int source_next(struct source *source, struct m2_data_next *out,
+int source_next(struct data_source *source, struct m2_data_next *out,
                 struct m2_error *err);
 /* Adds the plugin's counters. */
-int source_counts(struct source *source, struct fact_list *facts,
+int source_counts(struct data_source *source, struct fact_list *facts,
                   struct m2_error *err);
-void source_close(struct source *source);
+void source_close(struct data_source *source);
 
 #endif

@@ -133,7 +133,7 @@ static int prepare(const struct m2_data_info *info, struct store *store,
     return M2_OK;
 }
 
-static int read_all(struct source *source, struct store *store,
+static int read_all(struct data_source *source, struct store *store,
                     const size_t *columns, struct m2_error *err)
 {
     struct m2_data_next block;
@@ -148,8 +148,8 @@ static int read_all(struct source *source, struct store *store,
     return rc;
 }
 
-int store_read(struct source *source, const bool *wanted, struct store *out,
-               struct m2_error *err)
+int store_read(struct data_source *source, const bool *wanted,
+               struct store *out, struct m2_error *err)
 {
     const struct m2_data_info *info = &source->info;
     struct store store = {0};

@@ -37,8 +37,8 @@ struct store {
 
 /* Reads every row.  wanted (n_columns of the source) says which columns are
  * stored; NULL: all. */
-int store_read(struct source *source, const bool *wanted, struct store *out,
-               struct m2_error *err);
+int store_read(struct data_source *source, const bool *wanted,
+               struct store *out, struct m2_error *err);
 void store_free(struct store *store);
 
 /* Applies, to every series:
