@@ -6,7 +6,6 @@
 #include "backends/select.h"
 #include "data/scaling.h"
 #include "data/target.h"
-#include "model/import.h"
 #include "plugins/loader.h"
 
 void session_model_spec(const struct config *config,
