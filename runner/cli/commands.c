@@ -4,6 +4,9 @@
 
 const struct command commands[] = {
     {"check", "validate an experiment file, show every error", command_check},
+    {"run", "train every run of an experiment that is not done yet",
+     command_run},
     {"best", "leaderboard of an experiment", command_best},
+    {"worker", NULL, command_worker},
     {NULL, NULL, NULL},
 };

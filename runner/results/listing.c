@@ -207,8 +207,11 @@ static int add_actives(struct loading *loading, const char *dir,
     if (code == 0 && file_is_dir(active))
         code = path_list(active, M2_E_RESULTS, &names, loading->err);
     for (size_t i = 0; code == 0 && i < names.count; i++) {
-        char *path = path_join(active, names.items[i], loading->err);
+        char *path;
 
+        if (names.items[i][0] == '.') /* a driver's mark */
+            continue;
+        path = path_join(active, names.items[i], loading->err);
         code = path == NULL
                    ? M2_E_MEMORY
                    : add_active(loading, path, experiment, names.items[i]);

@@ -3,6 +3,7 @@ librunner_a_SOURCES += \
 	runner/results/attempt.c runner/results/attempt.h \
 	runner/results/attempt_private.h \
 	runner/results/csvlog.c runner/results/csvlog.h \
+	runner/results/driver.c runner/results/driver.h \
 	runner/results/leaderboard.c runner/results/leaderboard.h \
 	runner/results/listing.c runner/results/listing.h \
 	runner/results/owner.c runner/results/owner.h \

@@ -2,4 +2,5 @@
 librunner_a_SOURCES += \
 	runner/sweep/axis.c runner/sweep/axis.h \
 	runner/sweep/label.c runner/sweep/label.h \
+	runner/sweep/record.c runner/sweep/record.h \
 	runner/sweep/sweep.c runner/sweep/sweep.h

@@ -13,6 +13,7 @@ struct evaluator {
     struct session *session;
     int64_t width;
     double *predictions; /* (most windows of a scored part, width) */
+    double *truth;       /* (width) */
     struct baseline_scores baselines[N_PARTS];
 };
 
@@ -43,7 +44,11 @@ int evaluator_create(struct session *session, struct evaluator **out,
         code = m2_fail(err, M2_E_MEMORY, "predictions: size overflow");
     if (code == 0) {
         evaluator->predictions = memory_zeroed(n, sizeof(double), err);
-        code = evaluator->predictions == NULL ? M2_E_MEMORY : 0;
+        evaluator->truth = memory_zeroed((size_t)evaluator->width,
+                                         sizeof(double), err);
+        code = evaluator->predictions == NULL || evaluator->truth == NULL
+                   ? M2_E_MEMORY
+                   : 0;
     }
     if (code != 0) {
         evaluator_free(evaluator);
@@ -58,6 +63,7 @@ void evaluator_free(struct evaluator *evaluator)
     if (evaluator == NULL)
         return;
     free(evaluator->predictions);
+    free(evaluator->truth);
     free(evaluator);
 }
 
@@ -91,11 +97,50 @@ static bool any_return(const struct dataset *dataset)
     return false;
 }
 
+/* Mean Huber loss in scaled units, the formula of the huber op. */
+static double huber_loss(const struct evaluator *evaluator, enum part part)
+{
+    const struct session *session = evaluator->session;
+    const struct dataset_windows *windows = &session->dataset.parts[part];
+    double delta = session->config->train.huber_delta, sum = 0;
+    int64_t width = evaluator->width;
+
+    for (int64_t i = 0; i < windows->n; i++) {
+        target_true(&session->dataset, &session->config->data,
+                    windows->starts[i], evaluator->truth);
+        for (int64_t j = 0; j < width; j++) {
+            double e = fabs(evaluator->predictions[i * width + j] -
+                            evaluator->truth[j]);
+
+            sum += e <= delta ? 0.5 * e * e : delta * (e - 0.5 * delta);
+        }
+    }
+    return sum / (double)(windows->n * width);
+}
+
+/* The training loss on the windows of a part. */
+static double loss_of(const struct evaluator *evaluator, enum part part,
+                      const struct metrics *metrics)
+{
+    switch (evaluator->session->config->train.loss) {
+    case LOSS_MSE:
+        return metrics->mse;
+    case LOSS_MAE:
+        return metrics->mae;
+    case LOSS_HUBER:
+        return huber_loss(evaluator, part);
+    case LOSS_CROSS_ENTROPY:
+        break; /* no windows of values */
+    }
+    return NAN;
+}
+
 static void fill_score(const struct evaluator *evaluator,
-                       const struct metrics *metrics, struct score *out)
+                       const struct metrics *metrics, double loss,
+                       struct score *out)
 {
     *out = (struct score){0};
-    add(out, "loss", metrics->loss);
+    add(out, "loss", loss);
     add(out, "mse", metrics->mse);
     add(out, "mae", metrics->mae);
     add(out, "rmse_raw", metrics->rmse_raw);
@@ -103,7 +148,7 @@ static void fill_score(const struct evaluator *evaluator,
     if (!any_return(&evaluator->session->dataset))
         return;
     add(out, "hit_rate", metrics->hit_rate);
-    add(out, "hit_n", (double)metrics->hit_n);
+    add(out, "hit_n", (double)metrics->n_signed);
     add(out, "ic", metrics->ic);
     add(out, "rank_ic", metrics->rank_ic);
 }
@@ -114,7 +159,7 @@ void evaluator_names(const struct evaluator *evaluator, struct score *out)
 
     *out = (struct score){0};
     if (evaluator->session->dataset.parts[PART_VAL].n > 0)
-        fill_score(evaluator, &none, out);
+        fill_score(evaluator, &none, NAN, out);
 }
 
 int evaluator_run(struct evaluator *evaluator, enum part part,
@@ -122,6 +167,13 @@ int evaluator_run(struct evaluator *evaluator, enum part part,
 {
     struct session *session = evaluator->session;
     const struct dataset_windows *windows = &session->dataset.parts[part];
+    const struct metrics_input input = {
+        .dataset = &session->dataset,
+        .config = &session->config->data,
+        .part = part,
+        .pred = evaluator->predictions,
+        .best_naive_mse = evaluator->baselines[part].best_mse,
+    };
     struct metrics metrics;
     int code;
 
@@ -131,11 +183,9 @@ int evaluator_run(struct evaluator *evaluator, enum part part,
     code = predict_windows(session->batcher, session->model, windows->starts,
                            windows->n, evaluator->predictions, err);
     if (code == 0)
-        code = metrics_evaluate(&session->dataset, session->config, part,
-                                evaluator->predictions,
-                                evaluator->baselines[part].best_mse, &metrics,
-                                err);
+        code = metrics_evaluate(&input, &metrics, err);
     if (code == 0)
-        fill_score(evaluator, &metrics, out);
+        fill_score(evaluator, &metrics, loss_of(evaluator, part, &metrics),
+                   out);
     return code;
 }

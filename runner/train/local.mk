@@ -4,6 +4,7 @@ librunner_a_SOURCES += \
 	runner/train/checkpoint.c runner/train/checkpoint.h \
 	runner/train/golden_kinds.h runner/train/golden_private.h \
 	runner/train/golden_seed_model.c runner/train/golden_train.c \
+	runner/train/evaluate.c runner/train/evaluate.h \
 	runner/train/gradient_tree.c runner/train/gradient_tree.h \
 	runner/train/job.c runner/train/job.h \
 	runner/train/lr_schedule.c runner/train/lr_schedule.h \
@@ -12,6 +13,6 @@ librunner_a_SOURCES += \
 	runner/train/record.c runner/train/record.h \
 	runner/train/resume.c runner/train/resume.h \
 	runner/train/rows.c runner/train/rows.h \
-	runner/train/session.h \
+	runner/train/session.c runner/train/session.h \
 	runner/train/trace.c runner/train/trace.h \
 	runner/train/trainer.c runner/train/trainer.h

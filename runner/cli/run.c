@@ -1,0 +1,338 @@
+/* m2run run: works every run of an experiment that is not published yet. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/run_list.h"
+#include "results/driver.h"
+#include "results/listing.h"
+#include "results/store.h"
+#include "schedule/pool.h"
+#include "schedule/signals.h"
+#include "util/log.h"
+#include "util/memory.h"
+#include "util/path.h"
+
+enum { MAX_JOBS = 64 };
+
+struct run_options {
+    const char *results, *on_error;
+    int64_t jobs, max_failures;
+    bool no_wait, takeover, mixed, detach, quiet;
+};
+
+/* ---- tasks ------------------------------------------------------------------ */
+
+static int note_published(struct pool_task *task, const char *path,
+                          struct m2_error *err)
+{
+    struct run_entry entry;
+    int code = run_entry_load(path, &entry, err);
+
+    if (code != 0)
+        return code;
+    task->state = TASK_SKIPPED;
+    snprintf(task->result, sizeof task->result, "%s", entry.state);
+    task->path = memory_string(path, err);
+    run_entry_free(&entry);
+    return task->path == NULL ? M2_E_MEMORY : 0;
+}
+
+/* One task per run; those that are published already are done. */
+static int make_tasks(const struct resolved_sweep *resolved, const char *root,
+                      struct pool_task **out, struct m2_error *err)
+{
+    const struct sweep_record *record = &resolved->record;
+    struct pool_task *tasks =
+        memory_zeroed(record->n_runs, sizeof *tasks, err);
+    int code = tasks == NULL ? M2_E_MEMORY : 0;
+
+    *out = tasks;
+    for (size_t i = 0; code == 0 && i < record->n_runs; i++) {
+        const struct run_place place = {
+            root, resolved->experiment.config.name, record->runs[i].label,
+            record->runs[i].identity};
+        char *path = NULL;
+
+        tasks[i].label = record->runs[i].label;
+        tasks[i].identity = record->runs[i].identity;
+        code = store_find_published(&place, &path, err);
+        if (code == 0 && path != NULL)
+            code = note_published(&tasks[i], path, err);
+        free(path);
+    }
+    return code;
+}
+
+static void free_tasks(struct pool_task *tasks, size_t n)
+{
+    for (size_t i = 0; tasks != NULL && i < n; i++) {
+        free(tasks[i].reason);
+        free(tasks[i].path);
+    }
+    free(tasks);
+}
+
+/* ---- what is printed -------------------------------------------------------- */
+
+static void print_runs(const struct pool_task *tasks, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (tasks[i].path != NULL && *tasks[i].path != '\0')
+            printf("%s %s\n", tasks[i].result, tasks[i].path);
+}
+
+static void print_summary(const struct pool_result *result, size_t n)
+{
+    struct text text = {0};
+
+    text_addf(&text, "%zu runs: %zu done", n, result->n_done);
+    if (result->n_skipped > 0)
+        text_addf(&text, " (%zu before)", result->n_skipped);
+    if (result->n_failed > 0)
+        text_addf(&text, ", %zu failed", result->n_failed);
+    if (result->n_errors > 0)
+        text_addf(&text, ", %zu could not run", result->n_errors);
+    if (result->n_stopped > 0)
+        text_addf(&text, ", %zu not finished", result->n_stopped);
+    if (result->n_held > 0)
+        text_addf(&text, ", %zu worked on elsewhere", result->n_held);
+    log_info("%s", text_string(&text));
+    text_free(&text);
+}
+
+/* 0 only when every run is published as done. */
+static int result_code(const struct pool_result *result, size_t n)
+{
+    if (result->n_done == n)
+        return 0;
+    if (result->n_errors > 0)
+        return exit_code_of(result->first_error);
+    if (result->n_failed > 0)
+        return exit_code_of(M2_E_FAILED);
+    return exit_code_of(M2_E_STOPPED);
+}
+
+/* ---- working ------------------------------------------------------------------ */
+
+static int choose_jobs(const struct run_options *options,
+                       const struct pool_task *tasks, size_t n)
+{
+    size_t waiting = 0;
+    int64_t jobs = options->jobs > 0 ? options->jobs : cores_allowed();
+
+    for (size_t i = 0; i < n; i++)
+        waiting += tasks[i].state == TASK_WAITING;
+    if (jobs > MAX_JOBS)
+        jobs = MAX_JOBS;
+    if ((size_t)jobs > waiting)
+        jobs = (int64_t)waiting;
+    return jobs > 0 ? (int)jobs : 1;
+}
+
+static int work(const struct run_options *options,
+                const struct resolved_sweep *resolved, const char *root,
+                const char *record, struct pool_task *tasks, int *exit_out,
+                struct m2_error *err)
+{
+    static const char *const mixed[] = {"--mixed", NULL};
+    const char *name = resolved->experiment.config.name;
+    size_t n = resolved->record.n_runs;
+    struct pool_result result;
+    struct pool_request request = {
+        .record = record,
+        .root = root,
+        .name = name,
+        .tasks = tasks,
+        .n_tasks = n,
+        .jobs = choose_jobs(options, tasks, n),
+        .stop_on_error = options->on_error != NULL &&
+                         strcmp(options->on_error, "stop") == 0,
+        .max_failures = options->max_failures,
+        .no_wait = options->no_wait,
+        .takeover = options->takeover,
+        .quiet = options->quiet,
+        .worker_options = options->mixed ? mixed : NULL,
+    };
+    struct driver *driver = NULL;
+    int code = driver_begin(root, name, &driver, err);
+
+    request.threads = cores_allowed() / request.jobs;
+    if (request.threads < 1)
+        request.threads = 1;
+    signals_for_parent();
+    if (code == 0)
+        code = pool_run(&request, &result, err);
+    driver_end(driver);
+    if (code != 0)
+        return code;
+    print_runs(tasks, n);
+    print_summary(&result, n);
+    *exit_out = result_code(&result, n);
+    return 0;
+}
+
+static int write_record(const struct resolved_sweep *resolved,
+                        const char *root, const struct arguments *arguments,
+                        char **path_out, struct m2_error *err)
+{
+    char *dir = path_join(root, resolved->experiment.config.name, err);
+    struct text text = {0};
+    int code = dir == NULL ? M2_E_MEMORY
+                           : sweep_record_text(&resolved->experiment,
+                                               &resolved->record,
+                                               arguments->items + 1,
+                                               arguments->n - 1, &text, err);
+
+    if (code == 0)
+        code = sweep_record_write(dir, &text, path_out, err);
+    text_free(&text);
+    free(dir);
+    return code;
+}
+
+static int run_experiment(const struct run_options *options,
+                          const struct arguments *arguments, int *exit_out,
+                          struct m2_error *err)
+{
+    struct resolved_sweep resolved;
+    struct pool_task *tasks = NULL;
+    char *root = store_root(options->results), *record = NULL;
+    int code = root == NULL
+                   ? m2_fail(err, M2_E_MEMORY, "out of memory")
+                   : resolve_sweep(arguments->items[0], arguments->items + 1,
+                                   arguments->n - 1, root, &resolved, err);
+
+    if (root == NULL)
+        return code;
+    if (code == 0)
+        code = write_record(&resolved, root, arguments, &record, err);
+    if (code == 0)
+        code = make_tasks(&resolved, root, &tasks, err);
+    if (code == 0)
+        code = work(options, &resolved, root, record, tasks, exit_out, err);
+    free_tasks(tasks, resolved.record.n_runs);
+    resolved_sweep_free(&resolved);
+    free(record);
+    free(root);
+    return code;
+}
+
+/* ---- detaching ------------------------------------------------------------------ */
+
+extern char **environ;
+
+/* Starts the same command without --detach in a session of its own, its output
+ * in a file; prints its pid. */
+static int detach(int argc, char **argv, struct m2_error *err)
+{
+    const char *log = "m2run-detached.log";
+    char *program = path_executable(err);
+    char **words = memory_zeroed((size_t)argc + 2, sizeof *words, err);
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int cause, n = 0;
+    pid_t pid;
+
+    if (program == NULL || words == NULL) {
+        free(program);
+        free(words);
+        return M2_E_MEMORY;
+    }
+    words[n++] = program;
+    for (int i = 0; i < argc; i++)
+        if (strcmp(argv[i], "--detach") != 0)
+            words[n++] = argv[i];
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null",
+                                     O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log,
+                                     O_WRONLY | O_CREAT | O_APPEND, 0666);
+    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    cause = posix_spawn(&pid, program, &actions, &attributes, words, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    free(words);
+    free(program);
+    if (cause != 0)
+        return m2_fail(err, M2_E_INTERNAL, "cannot start: %s",
+                       strerror(cause));
+    printf("%ld\n", (long)pid);
+    log_info("running in the background as process %ld, output in %s; "
+             "`m2run ls --watch` follows it, `m2run stop` ends it",
+             (long)pid, log);
+    return 0;
+}
+
+/* ---- the command ------------------------------------------------------------------ */
+
+static int check_options(const struct run_options *options,
+                         const struct arguments *arguments,
+                         struct m2_error *err)
+{
+    if (arguments->n == 0)
+        return m2_fail(err, M2_E_USAGE,
+                       "run: which experiment? `m2run run FILE`");
+    if (options->jobs < 0 || options->max_failures < 0)
+        return m2_fail(err, M2_E_USAGE,
+                       "run: --jobs and --max-failures cannot be negative");
+    if (options->on_error != NULL && strcmp(options->on_error, "stop") != 0 &&
+        strcmp(options->on_error, "continue") != 0)
+        return m2_fail(err, M2_E_USAGE,
+                       "run: --on-error is stop or continue, not '%s'",
+                       options->on_error);
+    return 0;
+}
+
+int command_run(int argc, char **argv)
+{
+    static const struct command_help help = {
+        "run", "FILE [KEY=VALUE ...]",
+        "Works every run of the experiment that is not published yet: starts,\n"
+        "continues, extends or shares a sweep. A KEY is a full name or a\n"
+        "unique ending; KEY=A,B,C adds an axis, ~KEY resets to the default.",
+        "  m2run run experiments/quickstart.yaml\n"
+        "  m2run run exp.yaml lr=1e-3,3e-4 window=120 -j2"};
+    struct run_options options = {0};
+    const struct option_spec specs[] = {
+        {"results", 0, OPTION_TEXT, "DIR", "results folder [results]",
+         &options.results},
+        {"jobs", 'j', OPTION_INT, "N", "runs at once [cores]", &options.jobs},
+        {"on-error", 0, OPTION_TEXT, "WHAT",
+         "stop or continue after a failed run [continue]", &options.on_error},
+        {"max-failures", 0, OPTION_INT, "N", "give up after N failed runs",
+         &options.max_failures},
+        {"no-wait", 0, OPTION_FLAG, NULL,
+         "do not wait for runs that others work on", &options.no_wait},
+        {"takeover", 0, OPTION_FLAG, NULL,
+         "take unfinished runs whoever holds them", &options.takeover},
+        {"mixed", 0, OPTION_FLAG, NULL,
+         "resume runs that were begun under other numerics", &options.mixed},
+        {"detach", 0, OPTION_FLAG, NULL, "run in the background",
+         &options.detach},
+        {"quiet", 'q', OPTION_FLAG, NULL, "no progress", &options.quiet},
+        {0},
+    };
+    struct arguments arguments;
+    struct m2_error err;
+    int exit_code = 0;
+    int code = options_parse(argc, argv, &help, specs, &arguments, &err);
+
+    if (code == 0)
+        code = check_options(&options, &arguments, &err);
+    if (code == 0)
+        code = options.detach ? detach(argc, argv, &err)
+                              : run_experiment(&options, &arguments,
+                                               &exit_code, &err);
+    free(arguments.items);
+    if (code == 1)
+        return 0;
+    return code == 0 ? exit_code : report_error(code, &err);
+}

@@ -1,0 +1,210 @@
+/* Resolving an experiment into runs with identities. */
+#include "cli/run_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/select.h"
+#include "config/identity.h"
+#include "data/dataset.h"
+#include "results/store.h"
+#include "util/file.h"
+#include "util/log.h"
+#include "util/memory.h"
+#include "util/path.h"
+
+void resolved_sweep_free(struct resolved_sweep *resolved)
+{
+    sweep_record_free(&resolved->record);
+    sweep_free(&resolved->sweep);
+    experiment_free(&resolved->experiment);
+}
+
+json_t *settings_json(const struct schema *schema, const struct config *config)
+{
+    json_t *object = json_object();
+    struct text value = {0};
+
+    for (size_t row = 0; row < schema->n_rows; row++) {
+        enum key_type type = schema->rows[row].key->type;
+
+        if (type == KEY_BLOCK || type == KEY_FORMAT)
+            continue;
+        text_clear(&value);
+        config_write_value(schema, row, config, &value);
+        json_object_set_new(object, schema->rows[row].path,
+                            json_string(text_string(&value)));
+    }
+    text_free(&value);
+    return object;
+}
+
+int resolve_identity(const struct schema *schema, const struct config *config,
+                     const char *fingerprint, char out[SHA256_HEX_SIZE],
+                     struct m2_error *err)
+{
+    struct identity_facts facts = {
+        .data = *fingerprint != '\0' ? fingerprint : NULL};
+    char hex[SHA256_HEX_SIZE];
+    uint8_t digest[SHA256_SIZE];
+
+    if (config->model.init_from != NULL) {
+        int code = sha256_file(config->model.init_from, M2_E_CONFIG, digest,
+                               err);
+
+        if (code != 0)
+            return code;
+        facts.init_sha256 = sha256_hex(digest, hex);
+    }
+    return identity_hash(schema, config, &facts, out, err);
+}
+
+static int add_setting(struct record_run *run, const char *key,
+                       const char *value, struct m2_error *err)
+{
+    struct text text = {0};
+
+    text_addf(&text, "%s=%s", key, value);
+    return string_list_add_owned(&run->set, text_steal(&text, err), err);
+}
+
+static int replace(char **slot, const char *value, struct m2_error *err)
+{
+    char *copy = memory_string(value, err);
+
+    if (copy == NULL)
+        return M2_E_MEMORY;
+    free(*slot);
+    *slot = copy;
+    return 0;
+}
+
+/* `auto` becomes the device it stands for, so that the run is the same
+ * wherever it is continued. */
+static int fix_device(struct config *config, struct record_run *run,
+                      struct m2_error *err)
+{
+    struct device_choice choice;
+    char why[256], device[64];
+    int code = device_choose(config->device, &choice, why, err);
+
+    if (code != 0 || why[0] == '\0')
+        return code;
+    log_info("%s", why);
+    snprintf(device, sizeof device,
+             strcmp(choice.backend, "cpu") == 0 ? "%.32s" : "%.32s:%d",
+             choice.backend, choice.index);
+    code = replace(&config->device, device, err);
+    return code != 0 ? code : add_setting(run, "device", device, err);
+}
+
+/* init_from may name a run: its best checkpoint is meant. */
+static int fix_init_from(struct config *config, struct record_run *run,
+                         const char *root, struct m2_error *err)
+{
+    char *dir = NULL, *file = NULL;
+    int code;
+
+    if (config->model.init_from == NULL ||
+        (file_exists(config->model.init_from) &&
+         !file_is_dir(config->model.init_from)))
+        return 0;
+    code = store_resolve(root, config->model.init_from, &dir, err);
+    if (code == 0) {
+        file = path_join(dir, "checkpoints/best.safetensors", err);
+        code = file == NULL ? M2_E_MEMORY
+                            : replace(&config->model.init_from, file, err);
+    }
+    if (code == 0)
+        code = add_setting(run, "model.init_from", file, err);
+    free(file);
+    free(dir);
+    return code;
+}
+
+/* Runs that read the same data follow each other: hash it once. */
+static bool same_data(const struct config_data *a, const struct config_data *b)
+{
+    if (strcmp(a->source, b->source) != 0 || a->n_paths != b->n_paths)
+        return false;
+    for (size_t i = 0; i < a->n_paths; i++)
+        if (strcmp(a->paths[i], b->paths[i]) != 0)
+            return false;
+    return true;
+}
+
+static int describe_run(struct sweep_run *run, size_t n_axes,
+                        struct record_run *out, const char *root,
+                        struct m2_error *err)
+{
+    char seed[24];
+    int code = 0;
+
+    out->label = memory_string(run->label, err);
+    if (out->label == NULL)
+        return M2_E_MEMORY;
+    for (size_t i = 0; code == 0 && i < n_axes; i++)
+        code = add_setting(out, run->settings[i].key, run->settings[i].value,
+                           err);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)run->config.seed);
+    if (code == 0)
+        code = add_setting(out, "seed", seed, err);
+    if (code == 0)
+        code = fix_device(&run->config, out, err);
+    return code != 0 ? code : fix_init_from(&run->config, out, root, err);
+}
+
+static int resolve_runs(struct resolved_sweep *resolved, const char *root,
+                        struct m2_error *err)
+{
+    struct sweep *sweep = &resolved->sweep;
+    struct sweep_record *record = &resolved->record;
+    struct text fingerprint = {0};
+    int code = 0;
+
+    record->runs = memory_zeroed(sweep->n_runs, sizeof *record->runs, err);
+    if (record->runs == NULL)
+        return M2_E_MEMORY;
+    record->n_runs = sweep->n_runs;
+    for (size_t i = 0; code == 0 && i < sweep->n_runs; i++) {
+        struct config *config = &sweep->runs[i].config;
+
+        code = describe_run(&sweep->runs[i], sweep->n_axes,
+                            &record->runs[i], root, err);
+        if (code == 0 &&
+            (i == 0 ||
+             !same_data(&config->data, &sweep->runs[i - 1].config.data))) {
+            text_clear(&fingerprint);
+            code = dataset_fingerprint(config, &fingerprint, err);
+        }
+        if (code == 0)
+            code = resolve_identity(&resolved->experiment.schema, config,
+                                    text_string(&fingerprint),
+                                    record->runs[i].identity, err);
+    }
+    text_free(&fingerprint);
+    return code;
+}
+
+int resolve_sweep(const char *path, const char *const *overrides,
+                  size_t n_overrides, const char *root,
+                  struct resolved_sweep *out, struct m2_error *err)
+{
+    const struct experiment_request request = {
+        .path = path,
+        .overrides = overrides,
+        .n_overrides = n_overrides,
+        .lookup = &source_lookup_plugins,
+    };
+    struct messages messages = {0};
+    struct text text = {0};
+    int code;
+
+    *out = (struct resolved_sweep){0};
+    code = sweep_load(&request, &out->experiment, &out->sweep, &messages, err);
+    messages_print(&messages, &text);
+    fputs(text_string(&text), stderr);
+    text_free(&text);
+    messages_free(&messages);
+    return code != 0 ? code : resolve_runs(out, root, err);
+}

@@ -1,0 +1,191 @@
+/* Writing and reading the record of an invocation. */
+#include "sweep/record.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/identity.h"
+#include "util/file.h"
+#include "util/memory.h"
+#include "util/path.h"
+
+#define RECORD_LIMIT ((size_t)256 << 20)
+
+void record_run_free(struct record_run *run)
+{
+    free(run->label);
+    string_list_free(&run->set);
+    *run = (struct record_run){0};
+}
+
+void sweep_record_free(struct sweep_record *record)
+{
+    for (size_t i = 0; i < record->n_runs; i++)
+        record_run_free(&record->runs[i]);
+    free(record->runs);
+    *record = (struct sweep_record){0};
+}
+
+/* A YAML block scalar: every line indented by two blanks. */
+static void add_block(struct text *out, const char *key, const char *block)
+{
+    text_addf(out, "%s: |\n", key);
+    while (*block != '\0') {
+        size_t length = strcspn(block, "\n");
+
+        if (length > 0) {
+            text_add(out, "  ");
+            text_add_bytes(out, block, length);
+        }
+        text_add_char(out, '\n');
+        block += length + (block[length] == '\n');
+    }
+}
+
+static void add_run(struct text *out, const struct record_run *run)
+{
+    text_add(out, "- {\"run\": ");
+    text_add_json(out, run->label);
+    text_addf(out, ", \"identity\": \"%s\", \"set\": [", run->identity);
+    for (size_t i = 0; i < run->set.count; i++) {
+        text_add(out, i > 0 ? ", " : "");
+        text_add_json(out, run->set.items[i]);
+    }
+    text_add(out, "]}\n");
+}
+
+int sweep_record_text(const struct experiment *experiment,
+                      const struct sweep_record *record,
+                      const char *const *overrides, size_t n_overrides,
+                      struct text *out, struct m2_error *err)
+{
+    struct text part = {0};
+
+    text_add(out, "format: 1\noverrides: [");
+    for (size_t i = 0; i < n_overrides; i++) {
+        text_add(out, i > 0 ? ", " : "");
+        text_add_json(out, overrides[i]);
+    }
+    text_add(out, "]\n");
+    experiment_write_sources(experiment, &part);
+    add_block(out, "source", text_string(&part));
+    text_clear(&part);
+    config_write(&experiment->schema, &experiment->config, &part);
+    add_block(out, "base", text_string(&part));
+    text_free(&part);
+    text_add(out, "runs:\n");
+    for (size_t i = 0; i < record->n_runs; i++)
+        add_run(out, &record->runs[i]);
+    return text_check(out, err);
+}
+
+int sweep_record_write(const char *dir, const struct text *text,
+                       char **path_out, struct m2_error *err)
+{
+    uint8_t digest[SHA256_SIZE];
+    char hex[SHA256_HEX_SIZE], name[64];
+    int code = sha256_bytes(text->bytes, text->length, digest, err);
+
+    if (code == 0)
+        code = file_make_dirs(dir, M2_E_RESULTS, err);
+    if (code != 0)
+        return code;
+    sha256_hex(digest, hex);
+    snprintf(name, sizeof name, "sweep-%.8s.yaml", hex);
+    *path_out = path_join(dir, name, err);
+    if (*path_out == NULL)
+        return M2_E_MEMORY;
+    /* Two invocations at once would write the same bytes over each other. */
+    if (!file_exists(*path_out))
+        code = file_write_atomic(*path_out, text->bytes, text->length,
+                                 M2_E_RESULTS, err);
+    if (code != 0) {
+        free(*path_out);
+        *path_out = NULL;
+    }
+    return code;
+}
+
+/* Start of the line that begins with `mark`, or NULL. */
+static const char *find_line(const char *text, const char *mark)
+{
+    size_t length = strlen(mark);
+
+    while (text != NULL && strncmp(text, mark, length) != 0) {
+        text = strchr(text, '\n');
+        text = text != NULL ? text + 1 : NULL;
+    }
+    return text;
+}
+
+static void take_block(const char *line, struct text *out)
+{
+    const char *at = strchr(line, '\n');
+
+    for (at = at != NULL ? at + 1 : ""; strncmp(at, "  ", 2) == 0 ||
+                                        *at == '\n';) {
+        size_t length = strcspn(at, "\n");
+
+        if (length > 2)
+            text_add_bytes(out, at + 2, length - 2);
+        text_add_char(out, '\n');
+        at += length + (at[length] == '\n');
+    }
+}
+
+static int parse_run(const char *path, const char *line,
+                     struct record_run *out, struct m2_error *err)
+{
+    json_t *object = json_loadb(line + 2, strcspn(line + 2, "\n"), 0, NULL);
+    const char *label = json_string_value(json_object_get(object, "run"));
+    const char *identity =
+        json_string_value(json_object_get(object, "identity"));
+    json_t *set = json_object_get(object, "set"), *item;
+    size_t i;
+    int code = 0;
+
+    *out = (struct record_run){0};
+    if (label == NULL || identity == NULL || strlen(identity) != 64) {
+        json_decref(object);
+        return m2_fail(err, M2_E_RESULTS, "%s: damaged: no run in '%.60s'",
+                       path, line);
+    }
+    out->label = memory_string(label, err);
+    snprintf(out->identity, sizeof out->identity, "%s", identity);
+    json_array_foreach (set, i, item)
+        if (code == 0 && json_is_string(item))
+            code = string_list_add(&out->set, json_string_value(item), err);
+    json_decref(object);
+    if (code == 0 && out->label == NULL)
+        code = M2_E_MEMORY;
+    if (code != 0)
+        record_run_free(out);
+    return code;
+}
+
+int sweep_record_read(const char *path, size_t index, struct text *base,
+                      struct record_run *out, struct m2_error *err)
+{
+    struct text text = {0};
+    const char *block, *line;
+    int code = file_read(path, RECORD_LIMIT, M2_E_RESULTS, &text, err);
+
+    if (code != 0)
+        return code;
+    block = find_line(text_string(&text), "base: |");
+    line = find_line(block, "runs:");
+    for (size_t i = 0; line != NULL && i <= index; i++) {
+        line = strchr(line, '\n');
+        line = line != NULL ? line + 1 : NULL;
+    }
+    if (line == NULL || strncmp(line, "- {", 3) != 0) {
+        code = m2_fail(err, M2_E_RESULTS, "%s: has no run number %zu", path,
+                       index);
+    } else {
+        take_block(block, base);
+        code = parse_run(path, line, out, err);
+    }
+    text_free(&text);
+    return code;
+}
