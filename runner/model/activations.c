@@ -82,7 +82,7 @@ static void take_shared_layers(struct planner *planner,
                                struct activation_slots *out)
 {
     const struct model_sizes *s = planner->s;
-    struct layer_slots shared;
+    struct layer_slots shared = {0};
 
     shared.r = take(planner, s->L, s->D);
     take_layer(planner, &shared, s->last_only && s->n_layer == 1, false);
