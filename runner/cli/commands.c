@@ -7,6 +7,9 @@ const struct command commands[] = {
     {"run", "train every run of an experiment that is not done yet",
      command_run},
     {"best", "leaderboard of an experiment", command_best},
+    {"devices", "backends and devices found here, or why they cannot be used",
+     command_devices},
+    {"selftest", "does a backend keep every contract?", command_selftest},
     {"worker", NULL, command_worker},
     {NULL, NULL, NULL},
 };

@@ -1,0 +1,26 @@
+/* Results as JSON on stdout. */
+#include "cli/json_output.h"
+
+#include <math.h>
+
+int print_json(json_t *value, struct m2_error *err)
+{
+    int failed;
+
+    if (value == NULL)
+        return m2_fail(err, M2_E_MEMORY,
+                       "out of memory, or text that is not "
+                       "UTF-8");
+    failed = json_dumpf(value, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY);
+    json_decref(value);
+    putchar('\n');
+    /* A stream that cannot be written is reported when the program ends. */
+    if (failed != 0 && !ferror(stdout))
+        return m2_fail(err, M2_E_MEMORY, "out of memory");
+    return 0;
+}
+
+json_t *json_number_or_null(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
