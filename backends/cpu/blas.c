@@ -30,18 +30,20 @@ static void direct(const struct gemm *g)
 
 void NAME(blas_tile)(const struct gemm *g)
 {
-    int a_plain = g->a_k == 1, b_plain = g->b_col == 1;
+    int a_plain = g->a_k == 1, b_plain = g->b_col == 1, threads;
 
     if (g->m * g->n * g->k < DIRECT_BELOW) {
         direct(g);
         return;
     }
+    threads = openmp_threads(1);
     CBLAS_GEMM(CblasRowMajor, a_plain ? CblasNoTrans : CblasTrans,
                b_plain ? CblasNoTrans : CblasTrans, (blasint)g->m,
                (blasint)g->n, (blasint)g->k, 1, g->a,
                (blasint)(a_plain ? g->a_row : g->a_k), g->b,
                (blasint)(b_plain ? g->b_k : g->b_col), g->accumulate ? 1 : 0,
                g->c, (blasint)g->ldc);
+    openmp_threads(threads);
 }
 #else
 typedef int no_blas_in_this_variant;

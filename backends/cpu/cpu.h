@@ -66,6 +66,12 @@ struct job {
 
 void parallel_run(const struct handle *h, const struct job *job);
 
+/* The OpenMP build of OpenBLAS takes its number of threads, and with it the
+ * bits of its results, from the calling thread's OpenMP setting, whatever was
+ * set at open.  Sets that, and returns
+ * what it was. */
+int openmp_threads(int threads);
+
 /* ---- facts.c: what this machine is ------------------------------------ */
 
 /* The best variant that the processor has, for a real type.  The environment
@@ -76,8 +82,8 @@ int variant_choose(enum m2_dtype real, const struct variant **out,
 int cpu_devices(void *handle, void *args, struct m2_error *err);
 extern const char cpu_build[]; /* compiler and libraries, one line */
 
-/* Sets OpenBLAS to one thread per call, and refuses a build of it that is not
- * safe to call from several threads. */
+/* Refuses a build of OpenBLAS that is not safe to call from several threads,
+ * and sets any other to one thread per call. */
 int openblas_prepare(int threads, struct m2_error *err);
 
 /* ---- handle.c --------------------------------------------------------- */

@@ -33,3 +33,15 @@ void parallel_run(const struct handle *h, const struct job *job)
 #endif
     run_alone(job);
 }
+
+int openmp_threads(int threads)
+{
+#ifdef _OPENMP
+    int before = omp_get_max_threads();
+
+    omp_set_num_threads(threads);
+    return before;
+#else
+    return threads;
+#endif
+}

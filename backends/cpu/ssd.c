@@ -71,10 +71,8 @@ void NAME(ssd_decay)(struct ssd_decay *d, const struct ssd_chunk *chunk,
     }
 #pragma omp simd
     for (int64_t i = 0; i < chunk->q; i++) {
-        double rest = sum - d->s[i];
-
         d->in[i] = exp_real((real)d->s[i]);
-        d->tail[i] = exp_real((real)(rest < 0 ? rest : 0));
+        d->tail[i] = exp_real((real)(sum - d->s[i]));
     }
     d->all = exp_real((real)sum);
 }

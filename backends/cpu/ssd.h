@@ -8,7 +8,9 @@
  * transposed, (N, Pp), so that P fills the vectors.
  *
  * f32: the cumulative decay s and its differences are f64; a difference is
- * rounded, cut at 0, then exp. */
+ * rounded, then exp.  s is summed in order and dt A is never positive, so no
+ * difference is: rounded addition keeps order.  (A parallel prefix sum would
+ * have to cut differences at 0.) */
 #ifndef M2_CPU_SSD_H
 #define M2_CPU_SSD_H
 

@@ -163,8 +163,7 @@ static void pair_rows(const struct backward *k, const struct ssd_chunk *chunk)
 
 #pragma omp simd
         for (int64_t j = 0; j <= i; j++) {
-            double decay = si - d->s[j];
-            real l = exp_real((real)(decay < 0 ? decay : 0));
+            real l = exp_real((real)(si - d->s[j]));
             real pair = w[j] * l * d->dt[j];
 
             mix[j] = gram[j] * l;
@@ -412,10 +411,9 @@ static void states_in(const struct backward *k)
     memset(k->rt, 0, (size_t)(HEADS * s->N * s->Pp) * sizeof(real));
     for (int64_t i = 0; i < k->heads.count && in->buffer != NULL; i++)
         NAME(ssd_transpose)
-        (k->rt + i * s->N * s->Pp, s->Pp,
-         view_real(in) + k->heads.b * in->ld +
-             (k->heads.first + i) * s->P * s->N,
-         s->N, s->P, s->N);
+    (k->rt + i * s->N * s->Pp, s->Pp,
+     view_real(in) + k->heads.b * in->ld + (k->heads.first + i) * s->P * s->N,
+     s->N, s->P, s->N);
 }
 
 static void states_out(const struct backward *k)
@@ -425,9 +423,8 @@ static void states_out(const struct backward *k)
 
     for (int64_t i = 0; i < k->heads.count && out->buffer != NULL; i++)
         NAME(ssd_transpose)
-        (view_real(out) + k->heads.b * out->ld +
-             (k->heads.first + i) * s->P * s->N,
-         s->N, k->rt + i * s->N * s->Pp, s->Pp, s->N, s->P);
+    (view_real(out) + k->heads.b * out->ld + (k->heads.first + i) * s->P * s->N,
+     s->N, k->rt + i * s->N * s->Pp, s->Pp, s->N, s->P);
 }
 
 static void backward_task(const struct job *job, int64_t task, char *scratch)

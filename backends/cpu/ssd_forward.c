@@ -86,12 +86,8 @@ static void mix_rows(const struct forward *f, const struct ssd_chunk *chunk)
         double si = d->s[i];
 
 #pragma omp simd
-        for (int64_t j = 0; j <= i; j++) {
-            double decay = si - d->s[j];
-
-            mix[j] =
-                exp_real((real)(decay < 0 ? decay : 0)) * gram[j] * d->dt[j];
-        }
+        for (int64_t j = 0; j <= i; j++)
+            mix[j] = exp_real((real)(si - d->s[j])) * gram[j] * d->dt[j];
         for (int64_t j = i + 1; j < chunk->q; j++)
             mix[j] = 0;
     }
@@ -230,10 +226,9 @@ static void forward_task(const struct job *job, int64_t task, char *scratch)
     memset(f.state, 0, (size_t)(HEADS * s->N * s->Pp) * sizeof(real));
     for (int64_t i = 0; i < f.heads.count && op->h0.buffer != NULL; i++)
         NAME(ssd_transpose)
-        (f.state + i * s->N * s->Pp, s->Pp,
-         view_real(&op->h0) + f.heads.b * op->h0.ld +
-             (f.heads.first + i) * size,
-         s->N, s->P, s->N);
+    (f.state + i * s->N * s->Pp, s->Pp,
+     view_real(&op->h0) + f.heads.b * op->h0.ld + (f.heads.first + i) * size,
+     s->N, s->P, s->N);
     for (int64_t c = 0; c < s->chunks; c++) {
         struct ssd_chunk chunk = NAME(ssd_chunk)(s, c);
 
