@@ -31,10 +31,14 @@ unit_tests += tests/unit/test_dataset
 tests_unit_test_dataset_SOURCES = tests/unit/test_dataset.c $(table_source)
 unit_tests += tests/unit/test_score
 tests_unit_test_score_SOURCES = tests/unit/test_score.c $(table_source)
+unit_tests += tests/unit/test_data_report
+tests_unit_test_data_report_SOURCES = \
+	tests/unit/test_data_report.c $(table_source)
 unit_tests += tests/unit/test_split
 tests_unit_test_split_SOURCES = tests/unit/test_split.c $(table_source)
 unit_tests += \
 	tests/unit/test_data_files \
 	tests/unit/test_expression \
 	tests/unit/test_rolling \
-	tests/unit/test_scaling
+	tests/unit/test_scaling \
+	tests/unit/test_windows

@@ -120,16 +120,13 @@ static int describe(struct report *report, struct m2_error *err)
     return rc;
 }
 
-int report_make(const struct config *config, struct report *out,
-                struct m2_error *err)
+int report_make_with(const struct plugin *plugin, const struct config *config,
+                     struct report *out, struct m2_error *err)
 {
     struct report report = {.config = config};
     struct dataset_request request = {.config = config};
-    const struct plugin *plugin;
 
-    int rc = plugin_load(config->data.source, M2_PLUGIN_DATA, &plugin, err);
-    if (rc == M2_OK)
-        rc = read_source(&report, plugin, err);
+    int rc = read_source(&report, plugin, err);
     if (rc == M2_OK)
         rc = describe(&report, err);
     if (rc != M2_OK) {
@@ -140,6 +137,15 @@ int report_make(const struct config *config, struct report *out,
         dataset_load_with(plugin, &request, &report.dataset, &report.problem);
     *out = report;
     return M2_OK;
+}
+
+int report_make(const struct config *config, struct report *out,
+                struct m2_error *err)
+{
+    const struct plugin *plugin;
+
+    int rc = plugin_load(config->data.source, M2_PLUGIN_DATA, &plugin, err);
+    return rc == M2_OK ? report_make_with(plugin, config, out, err) : rc;
 }
 
 void report_free(struct report *report)

@@ -49,6 +49,9 @@ struct report {
  * of the source itself is returned; free the report only after M2_OK. */
 int report_make(const struct config *config, struct report *out,
                 struct m2_error *err);
+/* The same with a data plugin that is loaded already. */
+int report_make_with(const struct plugin *plugin, const struct config *config,
+                     struct report *out, struct m2_error *err);
 void report_free(struct report *report);
 
 /* For people, and as one JSON object. */
