@@ -61,6 +61,19 @@ static bool same_shape(const struct st_tensor *tensor,
                   (size_t)item->n_dims * sizeof *item->shape) == 0;
 }
 
+/* Do the first layer's inner width and heads fit? */
+static bool mixer_fits(const struct import *import)
+{
+    const struct model_sizes *s = &import->model->sizes;
+    const struct st_file *file = import->from->file;
+    const char *prefix = import->from->prefix;
+
+    return import_extent(file, prefix, "backbone.layers.0.mixer.norm.weight",
+                         0) == s->I &&
+           import_extent(file, prefix, "backbone.layers.0.mixer.A_log", 0) ==
+               s->H;
+}
+
 /* What a shape of another variant of the architecture means. */
 static const char *variant(const struct import *import,
                            const struct st_tensor *tensor,
@@ -73,9 +86,10 @@ static const char *variant(const struct import *import,
         tensor->shape[0] == s->I)
         return "; one value per channel (D_has_hdim) is not supported";
     if (strstr(item->name, "in_proj.weight") != NULL && tensor->n_dims == 2 &&
-        tensor->shape[1] == s->D && tensor->shape[0] > s->J)
-        return "; if the other sizes fit, it has a gated MLP inside the mixer "
-               "(d_ssm < d_inner), which is not supported";
+        tensor->shape[1] == s->D && tensor->shape[0] > s->J &&
+        mixer_fits(import))
+        return "; a gated MLP inside the mixer (d_ssm < d_inner) is not "
+               "supported";
     return "";
 }
 

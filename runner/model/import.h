@@ -13,6 +13,10 @@ bool import_is_named(const char *foreign, const char *prefix,
 /* "[768, 4]" */
 void import_add_shape(struct text *out, const int64_t *shape, int n_dims);
 
+/* Extent `dim` of a tensor; 0 when there is none. */
+int64_t import_extent(const struct st_file *file, const char *prefix,
+                      const char *name, int dim);
+
 /* Adds one line with the sizes that a file's tensors imply, as far as they
  * are there, and one with those of the model: which key to change. */
 void import_explain(struct text *out, const struct st_file *file,

@@ -36,8 +36,7 @@ void import_add_shape(struct text *out, const int64_t *shape, int n_dims)
     text_add_char(out, ']');
 }
 
-/* Extent `dim` of a tensor; 0 when there is none. */
-static int64_t extent(const struct st_file *file, const char *prefix,
+int64_t import_extent(const struct st_file *file, const char *prefix,
                       const char *name, int dim)
 {
     for (size_t i = 0; i < file->n_tensors; i++) {
@@ -57,7 +56,7 @@ static int64_t count_layers(const struct st_file *file, const char *prefix)
 
         snprintf(name, sizeof name, "backbone.layers.%lld.norm.weight",
                  (long long)n);
-        if (extent(file, prefix, name, 0) == 0)
+        if (import_extent(file, prefix, name, 0) == 0)
             return n;
     }
 }
@@ -89,23 +88,23 @@ void import_explain(struct text *out, const struct st_file *file,
     static const char mixer[] = "backbone.layers.0.mixer.";
     char name[64];
     struct model_sizes found = {
-        .D = extent(file, prefix, "backbone.norm_f.weight", 0),
-        .V = extent(file, prefix, embedding, 0),
-        .F = extent(file, prefix, "input_proj.weight", 1),
-        .Y = extent(file, prefix, "head.weight", 0),
+        .D = import_extent(file, prefix, "backbone.norm_f.weight", 0),
+        .V = import_extent(file, prefix, embedding, 0),
+        .F = import_extent(file, prefix, "input_proj.weight", 1),
+        .Y = import_extent(file, prefix, "head.weight", 0),
         .n_layer = count_layers(file, prefix),
         .G = 1,
     };
     int64_t channels;
 
     snprintf(name, sizeof name, "%snorm.weight", mixer);
-    found.I = extent(file, prefix, name, 0);
+    found.I = import_extent(file, prefix, name, 0);
     snprintf(name, sizeof name, "%sA_log", mixer);
-    found.H = extent(file, prefix, name, 0);
+    found.H = import_extent(file, prefix, name, 0);
     found.P = found.H > 0 ? found.I / found.H : 0;
     snprintf(name, sizeof name, "%sconv1d.weight", mixer);
-    found.K = extent(file, prefix, name, 2);
-    channels = extent(file, prefix, name, 0);
+    found.K = import_extent(file, prefix, name, 2);
+    channels = import_extent(file, prefix, name, 0);
     found.N = channels > found.I ? (channels - found.I) / 2 : 0;
     text_add(out, "\n  the file has:");
     add_sizes(out, &found);

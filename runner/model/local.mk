@@ -21,6 +21,7 @@ librunner_a_SOURCES += \
 	runner/model/st_writer.c
 
 unit_tests += \
+	tests/unit/test_import \
 	tests/unit/test_model \
 	tests/unit/test_parameters \
 	tests/unit/test_safetensors

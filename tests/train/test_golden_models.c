@@ -1,6 +1,6 @@
 /* Golden vectors of blocks, models, steps and trainings on the backends of
- * this tree.  seed_model takes minutes on the reference backend: it runs on
- * cpu here, and on both in `m2run selftest`. */
+ * this tree.  seed_model takes half a minute on the reference backend, so it
+ * runs on cpu here, and on both in `m2run selftest`. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
