@@ -97,15 +97,31 @@ static void read_key(const struct walk *walk, const struct node *value,
         walk->binding->is_wrong[row] = true;
 }
 
+/* "optimizer: adamw" is meant as "optimizer: {type: adamw}". */
+static void report_no_block(const struct walk *walk, const struct node *node,
+                            const char *block)
+{
+    const struct schema *schema = walk->binding->schema;
+    struct text type = {0}, hint = {0};
+
+    text_addf(&type, "%s.type", block);
+    if (node->kind == NODE_SCALAR &&
+        schema_find(schema, text_string(&type)) < schema->n_rows)
+        text_addf(&hint, ", as {type: %s}", node->text);
+    message_error(walk->messages, node->place,
+                  "'%s' must be a mapping of keys%s, not %s", block,
+                  text_string(&hint), node_kind_name(node));
+    text_free(&type);
+    text_free(&hint);
+}
+
 static void read_block(const struct walk *walk, const struct node *map,
                        const char *block)
 {
     if (map->kind == NODE_SCALAR && scalar_is_null(map))
         return; /* a block whose keys are all commented out */
     if (map->kind != NODE_MAP) {
-        message_error(walk->messages, map->place,
-                      "'%s' must be a mapping of keys, not %s", block,
-                      node_kind_name(map));
+        report_no_block(walk, map, block);
         return;
     }
     if (walk->binding->skip_options && strcmp(block, "data.options") == 0)

@@ -24,3 +24,6 @@ librunner_a_SOURCES += \
 	runner/config/value_bound.c runner/config/value_number.c \
 	runner/config/value_option.c runner/config/value_string.c \
 	runner/config/value_parts.h runner/config/value_write.c
+
+unit_tests += tests/unit/test_broken
+EXTRA_DIST += tests/unit/option_tables.h tests/cli/broken

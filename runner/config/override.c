@@ -211,17 +211,12 @@ static void report_ambiguous(const struct overriding *o, const char *key,
 static void report_unknown(const struct overriding *o, const char *key,
                            struct place place)
 {
-    struct text hint = {0}, block = {0};
-    const char *dot = strrchr(key, '.');
+    struct text hint = {0};
 
-    if (dot != NULL)
-        text_add_bytes(&block, key, (size_t)(dot - key));
-    schema_suggest(&o->experiment->schema, text_string(&block),
-                   dot == NULL ? key : dot + 1, &hint);
+    schema_suggest_path(&o->experiment->schema, key, &hint);
     message_error(o->messages, place, "unknown key '%s'%s", key,
                   text_string(&hint));
     text_free(&hint);
-    text_free(&block);
 }
 
 static bool find_row(const struct overriding *o, const char *key,
@@ -426,7 +421,7 @@ static void apply(const struct overriding *o, const char *text)
         apply_reset(o, text + 1);
         return;
     }
-    if (equals == NULL || equals == text || text[0] == '+') {
+    if (equals == NULL || equals == text || text[0] == '+' || text[0] == '~') {
         message_error(o->messages, place,
                       text[0] == '+' && equals != NULL
                           ? "every key exists already: write '%s' without +"

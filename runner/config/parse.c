@@ -76,29 +76,73 @@ static struct place place_of_byte(const struct reader *reader, size_t offset)
 /* ---- syntax errors ----------------------------------------------------- */
 
 /* libyaml's words for the mistakes people make most, said plainly. */
-static const char *explain(const struct reader *reader, const char *problem)
+struct plain_word {
+    const char *problem; /* part of libyaml's words */
+    const char *plain;
+    bool at_start; /* the place is where the unfinished thing begins */
+};
+
+static const struct plain_word plain_words[] = {
+    {"mapping values are not allowed",
+     "a ':' is not allowed here: wrong indentation, or a value that holds ': ' "
+     "and needs quotes",
+     false},
+    {"could not find expected ':'",
+     "expected 'key: value': the ':' and a blank behind it are missing", true},
+    {"did not find expected alphabetic or numeric character",
+     "an unquoted '*' or '&' begins an alias or an anchor; quote the value",
+     true},
+    {"found unexpected end of stream", "the quote that opens here never closes",
+     true},
+    {"did not find expected ',' or ']'",
+     "a ',' is missing here, or the ']' of the list", false},
+    {"did not find expected ',' or '}'",
+     "a ',' is missing here, or the '}' of the mapping", false},
+    {"did not find expected node content", "a value is missing here", false},
+    {"did not find expected key",
+     "expected a key here: wrong indentation, or something left over from the "
+     "line before",
+     false},
+    {"cannot start any token",
+     "a plain value cannot begin with this character; quote it", false},
+};
+
+static const struct plain_word *explain(const char *problem)
+{
+    size_t n = sizeof plain_words / sizeof plain_words[0];
+
+    for (size_t i = 0; i < n; i++)
+        if (strstr(problem, plain_words[i].problem) != NULL)
+            return &plain_words[i];
+    return NULL;
+}
+
+static bool is_at_tab(const struct reader *reader)
 {
     size_t index = reader->parser.problem_mark.index;
 
-    if (strstr(problem, "cannot start any token") != NULL &&
-        index < reader->size && reader->bytes[index] == '\t')
-        return "a tab cannot indent YAML; use spaces";
-    if (strstr(problem, "cannot start any token") != NULL)
-        return "a plain value cannot start with this character; quote it";
-    if (strstr(problem, "mapping values are not allowed") != NULL)
-        return "a ':' is not allowed here: wrong indentation, or a value "
-               "that holds ': ' and needs quotes";
-    if (strstr(problem, "could not find expected ':'") != NULL)
-        return "expected 'key: value': the ':' (and a blank) is missing";
-    return NULL;
+    return index < reader->size && reader->bytes[index] == '\t';
+}
+
+/* Where the scanner stopped; at the end of a text, behind its last word. */
+static struct place place_of_problem(const struct reader *reader)
+{
+    size_t end = reader->size, characters = 0;
+
+    for (size_t i = 0; i < reader->size; i++)
+        characters += ((unsigned char)reader->bytes[i] & 0xC0) != 0x80;
+    if (reader->parser.problem_mark.index < characters)
+        return place_at(reader, reader->parser.problem_mark);
+    while (end > 0 && strchr(" \t\r\n", reader->bytes[end - 1]) != NULL)
+        end--;
+    return place_of_byte(reader, end);
 }
 
 static void report_syntax(struct reader *reader)
 {
     const yaml_parser_t *parser = &reader->parser;
     const char *problem = parser->problem != NULL ? parser->problem : "";
-    const char *plain = explain(reader, problem);
-    struct place place = place_at(reader, parser->problem_mark);
+    const struct plain_word *word = explain(problem);
 
     if (parser->error == YAML_MEMORY_ERROR)
         reader->tree->failed = true;
@@ -108,15 +152,17 @@ static void report_syntax(struct reader *reader)
             "%s (byte %zu, value 0x%02X); experiment files are "
             "UTF-8 text",
             problem, parser->problem_offset, (unsigned)parser->problem_value);
-    else if (plain != NULL)
-        message_error(reader->messages, place, "%s", plain);
-    else if (parser->context != NULL && parser->context_mark.line > 0)
-        message_error(reader->messages, place, "%s, %s from line %zu", problem,
-                      parser->context,
-                      parser->context_mark.line + (size_t)reader->line);
+    else if (is_at_tab(reader))
+        message_error(reader->messages, place_of_problem(reader),
+                      "a tab cannot indent YAML; use spaces");
+    else if (word != NULL)
+        message_error(reader->messages,
+                      word->at_start ? place_at(reader, parser->context_mark)
+                                     : place_of_problem(reader),
+                      "%s", word->plain);
     else
-        message_error(reader->messages, place, "%s%s%s", problem,
-                      parser->context != NULL ? ", " : "",
+        message_error(reader->messages, place_of_problem(reader), "%s%s%s",
+                      problem, parser->context != NULL ? ", " : "",
                       parser->context != NULL ? parser->context : "");
 }
 
@@ -227,17 +273,21 @@ static struct node *read_alias(struct reader *reader)
 static bool check_tag(struct reader *reader, const yaml_char_t *tag,
                       bool *is_text)
 {
+    static const char prefix[] = "tag:yaml.org,2002:";
     const char *name = (const char *)tag;
+    bool is_short;
 
     if (name == NULL)
         return true;
     *is_text = true;
     if (strcmp(name, "!") == 0 || strcmp(name, YAML_STR_TAG) == 0)
         return true;
+    is_short = strncmp(name, prefix, strlen(prefix)) == 0;
     message_error(reader->messages, place_of(reader),
-                  "the tag '%s' is not supported; the key decides the type of "
-                  "its value",
-                  name);
+                  "the tag '%s%s' is not supported; the key decides the type "
+                  "of its value",
+                  is_short ? "!!" : "",
+                  is_short ? name + strlen(prefix) : name);
     return false;
 }
 

@@ -97,11 +97,13 @@ bool scalar_is_int(const struct node *node, int64_t *out)
 
 bool scalar_is_unsigned(const struct node *node, uint64_t *out)
 {
-    int64_t small;
     const char *text = node->text;
+    unsigned long long large;
+    int64_t small;
 
     if (scalar_is_int(node, &small)) {
-        *out = (uint64_t)small;
+        if (small >= 0)
+            *out = (uint64_t)small;
         return small >= 0;
     }
     if (!is_plain(node) || has_leading_zero(text))
@@ -111,8 +113,11 @@ bool scalar_is_unsigned(const struct node *node, uint64_t *out)
     if (*text == '\0' || text[strspn(text, "0123456789")] != '\0')
         return false;
     errno = 0;
-    *out = strtoull(text, NULL, 10);
-    return errno != ERANGE;
+    large = strtoull(text, NULL, 10);
+    if (errno == ERANGE)
+        return false;
+    *out = large;
+    return true;
 }
 
 static bool parse_infinity(const char *text, double *out)

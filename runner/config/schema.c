@@ -167,63 +167,113 @@ static bool is_in_block(const struct schema_row *row, const char *block)
            strncmp(row->path, block, length - 1) == 0;
 }
 
-/* A key that people call by this name, or that has it in another block.  Keys
- * of the same block come first. */
-static const char *find_by_habit(const struct schema *schema, const char *block,
-                                 const char *name)
+/* A slip of one letter inside the block: likelier than a habit. */
+static size_t find_by_slip(const struct schema *schema, const char *block,
+                           const char *name)
 {
-    for (size_t i = 0; i < schema->n_rows; i++)
-        if (is_in_block(&schema->rows[i], block) &&
-            suggest_is_listed(schema->rows[i].key->habits, name))
-            return schema->rows[i].key->name;
-    for (size_t i = 0; i < schema->n_rows; i++)
-        if (strcmp(schema->rows[i].key->name, name) == 0)
-            return schema->rows[i].path;
-    for (size_t i = 0; i < schema->n_rows; i++)
-        if (suggest_is_listed(schema->rows[i].key->habits, name))
-            return schema->rows[i].path;
-    return NULL;
+    struct suggestion near = suggest_start(name);
+    size_t found = schema->n_rows;
+
+    for (size_t i = 0; strlen(name) > 3 && i < schema->n_rows; i++) {
+        const char *before = near.best;
+
+        if (is_in_block(&schema->rows[i], block))
+            suggest_try(&near, schema->rows[i].key->name);
+        if (near.best != before && near.distance <= 1)
+            found = i;
+    }
+    return found;
 }
 
-static const char *find_by_spelling(const struct schema *schema,
-                                    const char *block, const char *name)
+/* A key that people call by this name, or that has it in another block.  Keys
+ * of the same block come first. */
+static size_t find_by_habit(const struct schema *schema, const char *block,
+                            const char *name)
 {
-    struct suggestion here = suggest_start(name);
-    struct suggestion anywhere = suggest_start(name);
+    size_t n = schema->n_rows;
 
-    for (size_t i = 0; i < schema->n_rows; i++)
-        if (is_in_block(&schema->rows[i], block))
-            suggest_try(&here, schema->rows[i].key->name);
-    if (here.best != NULL)
-        return here.best;
-    for (size_t i = 0; i < schema->n_rows; i++) {
-        const char *before = anywhere.best;
+    for (size_t i = 0; i < n; i++)
+        if (is_in_block(&schema->rows[i], block) &&
+            suggest_is_listed(schema->rows[i].key->habits, name))
+            return i;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(schema->rows[i].key->name, name) == 0)
+            return i;
+    for (size_t i = 0; i < n; i++)
+        if (suggest_is_listed(schema->rows[i].key->habits, name))
+            return i;
+    return n;
+}
 
-        suggest_try(&anywhere, schema->rows[i].key->name);
-        if (anywhere.best != before)
-            anywhere.best = schema->rows[i].path;
+/* The nearest key of the block, else of the file. */
+static size_t find_by_spelling(const struct schema *schema, const char *block,
+                               const char *name)
+{
+    for (int anywhere = 0; anywhere < 2; anywhere++) {
+        struct suggestion near = suggest_start(name);
+        size_t found = schema->n_rows;
+
+        for (size_t i = 0; i < schema->n_rows; i++) {
+            const char *before = near.best;
+
+            if (anywhere || is_in_block(&schema->rows[i], block))
+                suggest_try(&near, schema->rows[i].key->name);
+            if (near.best != before)
+                found = i;
+        }
+        if (found < schema->n_rows)
+            return found;
     }
-    return anywhere.best;
+    return schema->n_rows;
+}
+
+static size_t find_near(const struct schema *schema, const char *block,
+                        const char *name)
+{
+    size_t found = find_by_slip(schema, block, name);
+
+    if (found == schema->n_rows)
+        found = find_by_habit(schema, block, name);
+    if (found == schema->n_rows)
+        found = find_by_spelling(schema, block, name);
+    return found;
+}
+
+/* The options of a data source are few, and nobody knows them by heart. */
+static void list_options(const struct schema *schema, struct text *out)
+{
+    for (size_t i = 0; i < schema->n_options; i++)
+        text_addf(out, "%s%s", i == 0 ? "; the options are " : ", ",
+                  schema->options[i].name);
 }
 
 void schema_suggest(const struct schema *schema, const char *block,
                     const char *name, struct text *out)
 {
-    const char *found = NULL;
-    struct suggestion near = suggest_start(name);
+    size_t found = find_near(schema, block, name);
+    const struct schema_row *row = &schema->rows[found];
 
-    /* a slip of one letter is likelier than a habit */
-    for (size_t i = 0; i < schema->n_rows; i++)
-        if (is_in_block(&schema->rows[i], block))
-            suggest_try(&near, schema->rows[i].key->name);
-    if (near.best != NULL && near.distance <= 1 && strlen(name) > 3)
-        found = near.best;
-    if (found == NULL)
-        found = find_by_habit(schema, block, name);
-    if (found == NULL)
-        found = find_by_spelling(schema, block, name);
-    if (found != NULL)
-        text_addf(out, "; did you mean '%s'?", found);
+    if (found < schema->n_rows)
+        text_addf(out, "; did you mean '%s'?",
+                  is_in_block(row, block) ? row->key->name : row->path);
+    else if (strcmp(block, "data.options") == 0)
+        list_options(schema, out);
+}
+
+void schema_suggest_path(const struct schema *schema, const char *path,
+                         struct text *out)
+{
+    const char *dot = strrchr(path, '.');
+    struct text block = {0};
+    size_t found;
+
+    if (dot != NULL)
+        text_add_bytes(&block, path, (size_t)(dot - path));
+    found =
+        find_near(schema, text_string(&block), dot == NULL ? path : dot + 1);
+    if (found < schema->n_rows)
+        text_addf(out, "; did you mean '%s'?", schema->rows[found].path);
+    text_free(&block);
 }
 
 void schema_describe_range(const struct key *key, struct text *out)

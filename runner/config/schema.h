@@ -105,6 +105,11 @@ size_t schema_find_ending(const struct schema *schema, const char *ending,
 void schema_suggest(const struct schema *schema, const char *block,
                     const char *name, struct text *out);
 
+/* The same for a full name or an ending of one; the suggestion is a full
+ * name. */
+void schema_suggest_path(const struct schema *schema, const char *path,
+                         struct text *out);
+
 /* The range of a number (low < high) in words: "from 1 to 16", "at least 1",
  * "greater than 0 and at most 1". */
 void schema_describe_range(const struct key *key, struct text *out);

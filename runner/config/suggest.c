@@ -53,8 +53,10 @@ struct suggestion suggest_start(const char *word)
 void suggest_try(struct suggestion *suggestion, const char *candidate)
 {
     size_t near = distance(suggestion->word, candidate);
-    size_t limit = (strlen(suggestion->word) + 2) / 3;
+    size_t limit = (strlen(suggestion->word) + 1) / 4;
 
+    if (limit == 0)
+        limit = 1;
     if (near <= limit && near < suggestion->distance &&
         near < strlen(candidate)) {
         suggestion->distance = near;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Collects candidates; the nearest one within a third of the word's length
+/* Collects candidates; the nearest one within one edit for every four letters
  * wins, the first of equals. */
 struct suggestion {
     const char *word;

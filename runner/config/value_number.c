@@ -207,7 +207,9 @@ static void choice_error(const struct schema_row *row, const struct node *node,
         suggest_try(&near, c->name);
         text_addf(&list, "%s%s", c == choices ? "" : ", ", c->name);
     }
-    if (near.best != NULL)
+    if (near.best == NULL && scalar_is_null(node))
+        value_type_error(row, node, "one word", messages);
+    else if (near.best != NULL)
         message_error(messages, node->place,
                       "'%s' cannot be '%s'; did you mean '%s'?", row->path,
                       node->text, near.best);

@@ -257,7 +257,7 @@ static bool find_row(struct reading *reading, const struct node *key,
     if (found == 1)
         return true;
     if (found == 0)
-        schema_suggest(schema, "", key->text, &hint);
+        schema_suggest_path(schema, key->text, &hint);
     message_error(reading->messages, key->place,
                   found == 0 ? "unknown key '%s' in 'sweep.grid'%s"
                              : "'%s' is the ending of more than one key; "
