@@ -69,13 +69,13 @@ static void check(const char *name)
     snprintf(path, sizeof path, "%.*s.expected", (int)strlen(name) - 5, name);
     load(name, &said);
     if (getenv("M2_UPDATE") != NULL)
-        assert_ok(file_write_atomic(path, said.bytes, said.length,
-                                    M2_E_FAILED, &err),
-                  &err);
+        assert_ok(
+            file_write_atomic(path, said.bytes, said.length, M2_E_FAILED, &err),
+            &err);
     assert_ok(file_read(path, 1 << 20, M2_E_FAILED, &expected, &err), &err);
     if (strcmp(text_string(&said), text_string(&expected)) != 0)
-        fail_msg("%s\n---- said\n%s---- expected\n%s", name,
-                 text_string(&said), text_string(&expected));
+        fail_msg("%s\n---- said\n%s---- expected\n%s", name, text_string(&said),
+                 text_string(&expected));
     text_free(&said);
     text_free(&expected);
 }
