@@ -1,1 +1,2 @@
 # plugins/csv/local.mk: data plugin csv.
+include $(top_srcdir)/plugins/common/local.mk

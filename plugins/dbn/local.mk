@@ -1,1 +1,18 @@
 # plugins/dbn/local.mk: data plugin dbn.
+dbn_sources = \
+	plugins/dbn/dbn.h \
+	plugins/dbn/front.c plugins/dbn/front.h \
+	plugins/dbn/id_map.c plugins/dbn/interval.c \
+	plugins/dbn/metadata.c plugins/dbn/metadata.h \
+	plugins/dbn/options.c \
+	plugins/dbn/reader.c plugins/dbn/reader.h \
+	plugins/dbn/scan.c plugins/dbn/select.c plugins/dbn/source.c \
+	plugins/dbn/stream.c plugins/dbn/stream.h \
+	plugins/dbn/survey.c plugins/dbn/symbols.c plugins/dbn/symbols.h
+
+plugin_LTLIBRARIES += m2_dbn.la
+m2_dbn_la_SOURCES = plugins/dbn/plugin.c $(dbn_sources) \
+	$(plugin_common_sources)
+m2_dbn_la_CFLAGS = $(BASE_CFLAGS) $(FP_CFLAGS) $(ZSTD_CFLAGS)
+m2_dbn_la_LDFLAGS = $(AM_LDFLAGS) $(PLUGIN_LINK)
+m2_dbn_la_LIBADD = $(ZSTD_LIBS)
