@@ -26,5 +26,6 @@ librunner_a_SOURCES += \
 	runner/config/value_parts.h runner/config/value_write.c
 
 unit_tests += \
-	tests/unit/test_broken tests/unit/test_config tests/unit/test_scalar tests/unit/test_tree
+	tests/unit/test_broken tests/unit/test_config tests/unit/test_reference \
+	tests/unit/test_scalar tests/unit/test_tree
 EXTRA_DIST += tests/golden/identities.txt tests/unit/option_tables.h tests/cli/broken

@@ -4,3 +4,5 @@ librunner_a_SOURCES += \
 	runner/sweep/label.c runner/sweep/label.h \
 	runner/sweep/record.c runner/sweep/record.h \
 	runner/sweep/sweep.c runner/sweep/sweep.h
+
+unit_tests += tests/unit/test_sweep
