@@ -34,6 +34,9 @@ tests_unit_test_score_SOURCES = tests/unit/test_score.c $(table_source)
 unit_tests += tests/unit/test_data_report
 tests_unit_test_data_report_SOURCES = \
 	tests/unit/test_data_report.c $(table_source)
+unit_tests += tests/unit/test_gather_target
+tests_unit_test_gather_target_SOURCES = \
+	tests/unit/test_gather_target.c $(table_source)
 unit_tests += tests/unit/test_split
 tests_unit_test_split_SOURCES = tests/unit/test_split.c $(table_source)
 unit_tests += \
