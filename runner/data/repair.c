@@ -204,6 +204,11 @@ static int fill_series(struct repair *repair, struct store_series *series,
     for (size_t row = 0; row < series->n; row++) {
         int rc = M2_OK;
         int64_t missing = bars_to_fill(repair, series, row);
+        if (missing > INT32_MAX - (int64_t)filled->n)
+            return m2_fail(repair->err, M2_E_DATA,
+                           "series '%s': data.fill would make more than "
+                           "%" PRId32 " rows of %zu",
+                           series->name, INT32_MAX, series->n);
         if (missing > 0) /* values are still those of row - 1 */
             store_empty_bar((const char *const *)store->columns.items, n,
                             values, values);

@@ -185,8 +185,16 @@ static int check_block(struct data_source *source,
         return m2_fail(err, M2_E_DATA,
                        "data plugin %s: block of series %zu, but it has %zu",
                        name, next->series_out, source->info.n_series_out);
-    int64_t last = source->last_times[next->series_out];
+    int64_t last = source->last_times[next->series_out], step;
     for (size_t i = 0; i < next->n_rows_out; i++) {
+        /* Steps are differences: one that is no int64 is no step. */
+        if (last != INT64_MIN &&
+            __builtin_sub_overflow(next->times_out[i], last, &step))
+            return m2_fail(err, M2_E_DATA,
+                           "data plugin %s: series '%s' jumps from %s over "
+                           "more than 292 years",
+                           name, source->info.series_out[next->series_out].name,
+                           time_print(last, time));
         if (next->times_out[i] <= last)
             return m2_fail(err, M2_E_DATA,
                            "data plugin %s: series '%s' goes back in time at "

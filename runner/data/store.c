@@ -66,7 +66,8 @@ static int add_roll(struct store_series *series, int64_t time, const char *id,
     return series->last_id == NULL ? M2_E_MEMORY : M2_OK;
 }
 
-/* Remembers where the contract changes. */
+/* Remembers where the contract changes: a break, even if it is not marked as
+ * one. */
 static int follow_ids(struct store_series *series,
                       const struct m2_data_next *block, struct m2_error *err)
 {
@@ -78,6 +79,7 @@ static int follow_ids(struct store_series *series,
             series->last_id = memory_string(id, err);
             rc = series->last_id == NULL ? M2_E_MEMORY : M2_OK;
         } else if (strcmp(series->last_id, id) != 0) {
+            series->starts[series->n - block->n_rows_out + i] = 1;
             rc = add_roll(series, block->times_out[i], id, err);
         }
     }

@@ -121,6 +121,22 @@ static void no_window_or_return_spans_a_break_or_a_gap(void **state)
     test_config_free(&config);
 }
 
+static void another_contract_is_a_break_even_if_not_marked(void **state)
+{
+    struct table table;
+
+    (void)state;
+    table_of_bars(&table, 20);
+    for (size_t i = 0; i < 20; i++)
+        table.series[0].ids[i] = i < 10 ? "6EH4" : "6EM4";
+    struct config config = test_config(returns, returns, 2, 1);
+    struct dataset d = load(&table, &config);
+    assert_true(isnan(d.features[10]) && d.starts[10]);
+    assert_int_equal(d.parts[PART_TRAIN].n, 7 + 7);
+    dataset_free(&d);
+    test_config_free(&config);
+}
+
 /* A window is in the part of its targets; its look-back may lie before. */
 static void a_window_belongs_to_the_part_of_its_targets(void **state)
 {
@@ -483,6 +499,7 @@ int main(void)
         cmocka_unit_test(every_start_with_a_whole_window_is_taken),
         cmocka_unit_test(stride_takes_every_nth_start_of_a_run),
         cmocka_unit_test(no_window_or_return_spans_a_break_or_a_gap),
+        cmocka_unit_test(another_contract_is_a_break_even_if_not_marked),
         cmocka_unit_test(a_window_belongs_to_the_part_of_its_targets),
         cmocka_unit_test(a_part_without_a_window_is_an_error_with_both_numbers),
         cmocka_unit_test(series_are_pooled_by_the_calendar),
