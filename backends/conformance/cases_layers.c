@@ -58,11 +58,19 @@ static const struct case_row embed_rows[] = {
     {.p = {300, 11, 65}},
 };
 
+/* eps in thousandths, 0 for the usual one.  With one or two columns the
+ * gradient would be a difference of nearly equal numbers without a large
+ * one. */
+static double norm_eps(int64_t thousandths)
+{
+    return thousandths ? (double)thousandths / 1000.0 : 1e-5;
+}
+
 static void build_rmsnorm(struct trial *t, const int64_t *p)
 {
     int64_t T = p[0], I = p[1], groups = p[2];
     t->args.rmsnorm.groups = groups;
-    t->args.rmsnorm.eps = 1e-5;
+    t->args.rmsnorm.eps = norm_eps(p[3]);
     trial_random(t, "x", T, I, -2.0, 2.0);
     trial_random(t, "z", T, I, -3.0, 3.0);
     trial_random(t, "w", 1, I, 0.5, 1.5);
@@ -71,13 +79,13 @@ static void build_rmsnorm(struct trial *t, const int64_t *p)
 }
 
 static const struct case_row rmsnorm_rows[] = {
-    {.p = {1, 1, 1}},
+    {.p = {1, 1, 1, 500}},
     {.p = {1, 33, 1}},
     {.p = {7, 15, 1}, .without = "z"},
     {.p = {7, 15, 1}},
     {.p = {5, 18, 3}},
     {.p = {5, 18, 3}, .without = "z"},
-    {.p = {4, 12, 12}},
+    {.p = {4, 12, 12, 100}},
     {.p = {97, 65, 1}, .without = "z"},
     {.p = {259, 48, 2}},
     {.p = {60, 512, 1}},
@@ -86,7 +94,7 @@ static const struct case_row rmsnorm_rows[] = {
 static void build_layernorm(struct trial *t, const int64_t *p)
 {
     int64_t T = p[0], I = p[1];
-    t->args.layernorm.eps = 1e-5;
+    t->args.layernorm.eps = norm_eps(p[2]);
     trial_random(t, "x", T, I, -1.0, 3.0);
     trial_random(t, "w", 1, I, 0.5, 1.5);
     trial_random(t, "b", 1, I, -1.0, 1.0);
@@ -95,8 +103,8 @@ static void build_layernorm(struct trial *t, const int64_t *p)
 }
 
 static const struct case_row layernorm_rows[] = {
-    {.p = {1, 2}},   {.p = {5, 13}},   {.p = {1, 33}},
-    {.p = {97, 65}}, {.p = {259, 48}},
+    {.p = {1, 2, 500}}, {.p = {5, 13}},   {.p = {1, 33}},
+    {.p = {97, 65}},    {.p = {259, 48}},
 };
 
 static void build_silu(struct trial *t, const int64_t *p)
@@ -171,8 +179,10 @@ struct case_list cases_layers(void)
     static const struct case_family families[] = {
         CASE_FAMILY(M2_OP_linear, "T I O", build_linear, linear_rows),
         CASE_FAMILY(M2_OP_embed, "T V D", build_embed, embed_rows),
-        CASE_FAMILY(M2_OP_rmsnorm, "T I groups", build_rmsnorm, rmsnorm_rows),
-        CASE_FAMILY(M2_OP_layernorm, "T I", build_layernorm, layernorm_rows),
+        CASE_FAMILY(M2_OP_rmsnorm, "T I groups eps", build_rmsnorm,
+                    rmsnorm_rows),
+        CASE_FAMILY(M2_OP_layernorm, "T I eps", build_layernorm,
+                    layernorm_rows),
         CASE_FAMILY(M2_OP_silu, "R C range", build_silu, silu_rows),
         CASE_FAMILY(M2_OP_conv1d_silu, "B L K C", build_conv, conv_rows),
         CASE_FAMILY(M2_OP_conv1d_step, "B K C", build_conv_step,

@@ -21,7 +21,4 @@ struct difference compare(const double *got, const double *want, int64_t n);
  * with the same inputs; one table, in compare.c. */
 double compare_limit(enum m2_op op, enum m2_dtype real);
 
-/* The same for finite differences of the device's own forward, in f64. */
-double compare_gradient_limit(enum m2_op forward);
-
 #endif
