@@ -20,7 +20,16 @@
 static struct search_dirs command_line;
 static pthread_mutex_t command_line_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Appends dir, which becomes the list's; NULL is out of memory. */
+static int dirs_hold(const struct search_dirs *dirs, const char *dir)
+{
+    for (size_t i = 0; i < dirs->n; i++)
+        if (strcmp(dirs->items[i], dir) == 0)
+            return 1;
+    return 0;
+}
+
+/* Appends dir, which becomes the list's; NULL is out of memory.  A directory
+ * is searched once. */
 static int dirs_append(struct search_dirs *dirs, char *dir,
                        struct m2_error *err)
 {
@@ -28,6 +37,10 @@ static int dirs_append(struct search_dirs *dirs, char *dir,
 
     if (dir == NULL)
         return m2_fail(err, M2_E_MEMORY, "out of memory");
+    if (dirs_hold(dirs, dir)) {
+        free(dir);
+        return M2_OK;
+    }
     items = realloc(dirs->items, (dirs->n + 1) * sizeof *items);
     if (items == NULL) {
         free(dir);

@@ -3,6 +3,7 @@
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -109,11 +110,24 @@ static int change_directory(const char *dir)
     return EXIT_USAGE;
 }
 
+/* Workers and detached runs search the same directories: they find them in the
+ * environment, before those that were there. */
+static int export_plugin_dirs(struct m2_error *err)
+{
+    char *path = plugin_search_path();
+    int failed = path == NULL || setenv("M2RUN_PLUGIN_PATH", path, 1) != 0;
+
+    free(path);
+    return failed ? m2_fail(err, M2_E_MEMORY, "out of memory") : 0;
+}
+
 static int add_plugin_dir(const char *dir)
 {
     struct m2_error err;
     int code = plugin_add_dir(dir, &err);
 
+    if (code == 0)
+        code = export_plugin_dirs(&err);
     return code == 0 ? GO_ON : report_error(code, &err);
 }
 

@@ -4,12 +4,14 @@
 
 const struct command commands[] = {
     {"check", "validate an experiment file, show every error", command_check},
+    {"data", "what the data is: rows, gaps, statistics, windows", command_data},
     {"run", "train every run of an experiment that is not done yet",
      command_run},
     {"best", "leaderboard of an experiment", command_best},
     {"devices", "backends and devices found here, or why they cannot be used",
      command_devices},
     {"selftest", "does a backend keep every contract?", command_selftest},
+    {"schema", "every key of an experiment file", command_schema},
     {"worker", NULL, command_worker},
     {NULL, NULL, NULL},
 };

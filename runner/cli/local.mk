@@ -3,10 +3,12 @@ librunner_a_SOURCES += \
 	runner/cli/best.c \
 	runner/cli/check.c \
 	runner/cli/command.h runner/cli/commands.c runner/cli/common.c \
+	runner/cli/data.c \
 	runner/cli/devices.c \
 	runner/cli/json_output.c runner/cli/json_output.h \
 	runner/cli/options.c runner/cli/options.h \
 	runner/cli/run.c \
 	runner/cli/run_list.c runner/cli/run_list.h \
+	runner/cli/schema.c \
 	runner/cli/selftest.c \
 	runner/cli/worker.c
