@@ -8,6 +8,8 @@ const struct command commands[] = {
     {"run", "train every run of an experiment that is not done yet",
      command_run},
     {"best", "leaderboard of an experiment", command_best},
+    {"predict", "predictions of a run, or of rows as they arrive",
+     command_predict},
     {"devices", "backends and devices found here, or why they cannot be used",
      command_devices},
     {"selftest", "does a backend keep every contract?", command_selftest},

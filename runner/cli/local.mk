@@ -7,6 +7,7 @@ librunner_a_SOURCES += \
 	runner/cli/devices.c \
 	runner/cli/json_output.c runner/cli/json_output.h \
 	runner/cli/options.c runner/cli/options.h \
+	runner/cli/predict.c \
 	runner/cli/run.c \
 	runner/cli/run_list.c runner/cli/run_list.h \
 	runner/cli/schema.c \

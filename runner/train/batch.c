@@ -7,8 +7,6 @@
 #include "data/target.h"
 #include "util/memory.h"
 
-#define NORM_EPS 1e-5 /* inside the root of window_norm: zscore */
-
 struct batcher {
     struct m2_device *device;
     const struct config *config;
@@ -155,7 +153,7 @@ int batcher_gather(struct batcher *batcher, struct model *model,
         .horizon = data->horizon,
         .horizon_mode = (int)data->horizon_mode,
         .window_norm = (int)data->window_norm,
-        .eps = NORM_EPS,
+        .eps = BATCH_NORM_EPS,
         .features = features_view(batcher),
         .targets = targets_view(batcher),
         .starts = view_matrix(batcher->starts, 0, 1, rows, rows, M2_I32),

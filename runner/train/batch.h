@@ -9,6 +9,8 @@
 #include "data/dataset.h"
 #include "model/model.h"
 
+#define BATCH_NORM_EPS 1e-5 /* inside the root of window_norm: zscore */
+
 struct batcher; /* opaque */
 
 /* Batches of up to B windows for a model with this config. */

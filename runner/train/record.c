@@ -149,6 +149,26 @@ static json_t *facts_list(const struct dataset *dataset)
     return list;
 }
 
+/* What a stream of new rows must be like: predict --stream goes by it. */
+static json_t *instruments_list(const struct dataset *dataset)
+{
+    json_t *list = json_array();
+
+    for (int64_t i = 0; i < dataset->n_series; i++) {
+        const struct dataset_series *series = &dataset->series[i];
+
+        if (i > 0 && strcmp(series->instrument,
+                            dataset->series[i - 1].instrument) == 0)
+            continue; /* another channel of it */
+        json_array_append_new(
+            list, json_pack("{s:s, s:I, s:s}", "name", series->instrument,
+                            "step_ns", (json_int_t)series->step_ns, "stamp",
+                            series->stamp == M2_STAMP_CLOSE ? "close"
+                                                            : "open"));
+    }
+    return list;
+}
+
 static json_t *data_object(const struct record_facts *facts)
 {
     const struct dataset *dataset = &facts->session->dataset;
@@ -169,6 +189,7 @@ static json_t *data_object(const struct record_facts *facts)
         json_object_set_new(parts, part_names[part], entry);
     }
     json_object_set_new(object, "parts", parts);
+    json_object_set_new(object, "instruments", instruments_list(dataset));
     json_object_set_new(object, "facts", facts_list(dataset));
     return object;
 }

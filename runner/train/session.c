@@ -27,27 +27,25 @@ void session_model_spec(const struct config *config,
     };
 }
 
-static int open_device(const struct session_request *request,
-                       struct session *session, struct m2_error *err)
+int session_open_device(const struct config *config, int threads,
+                        struct session *session, struct m2_error *err)
 {
     struct device_choice choice;
     char why[256];
-    int code = device_choose(request->config->device, &choice, why, err);
+    int code = device_choose(config->device, &choice, why, err);
 
     if (code == 0)
         code = device_load(&choice, &session->backend, err);
     if (code == 0)
-        code = device_facts(session->backend, choice.index, &session->facts,
-                            err);
+        code =
+            device_facts(session->backend, choice.index, &session->facts, err);
     if (code == 0)
-        code = device_open(session->backend, choice.index,
-                           request->config->dtype, request->threads,
-                           &session->device, err);
+        code = device_open(session->backend, choice.index, config->dtype,
+                           threads, &session->device, err);
     if (code == 0)
-        snprintf(session->numerics, sizeof session->numerics,
-                 "%s %u, %.200s", session->backend->descriptor->name,
-                 session->backend->descriptor->numerics,
-                 session->facts.name);
+        snprintf(session->numerics, sizeof session->numerics, "%s %u, %.200s",
+                 session->backend->descriptor->name,
+                 session->backend->descriptor->numerics, session->facts.name);
     return code;
 }
 
@@ -65,7 +63,7 @@ int session_open(const struct session_request *request, struct session *out,
     *out = (struct session){.config = request->config};
     code = dataset_load(&data, &out->dataset, err);
     if (code == 0)
-        code = open_device(request, out, err);
+        code = session_open_device(request->config, request->threads, out, err);
     if (code == 0) {
         session_model_spec(request->config, &out->dataset, request->training,
                            &spec);

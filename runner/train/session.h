@@ -30,6 +30,11 @@ int session_open(const struct session_request *request, struct session *out,
                  struct m2_error *err);
 void session_close(struct session *session);
 
+/* Only backend, facts, device and numerics of a session that is zero but for
+ * these, for what needs no dataset; session_close closes it, too. */
+int session_open_device(const struct config *config, int threads,
+                        struct session *session, struct m2_error *err);
+
 /* First parameters: from model.init_from, else fresh from the seed. */
 int session_initialise(struct session *session, struct m2_error *err);
 

@@ -1,0 +1,12 @@
+# runner/predict/local.mk: trained runs at work, plans and benchmarks.
+librunner_a_SOURCES += \
+	runner/predict/batch_predict.c runner/predict/batch_predict.h \
+	runner/predict/latency.c runner/predict/latency.h \
+	runner/predict/lines.c runner/predict/lines.h \
+	runner/predict/predict_stream.c runner/predict/predict_stream.h \
+	runner/predict/predictor.c runner/predict/predictor.h \
+	runner/predict/row_reader.c runner/predict/row_reader.h \
+	runner/predict/stream.c runner/predict/stream.h \
+	runner/predict/stream_instruments.c \
+	runner/predict/stream_model.c runner/predict/stream_model.h \
+	runner/predict/stream_series.c runner/predict/stream_series.h
