@@ -29,3 +29,7 @@ unit_tests += \
 	tests/unit/test_broken tests/unit/test_config tests/unit/test_reference \
 	tests/unit/test_scalar tests/unit/test_tree
 EXTRA_DIST += tests/golden/identities.txt tests/unit/option_tables.h tests/cli/broken
+
+fuzz_targets += tests/fuzz/fuzz_yaml
+tests_fuzz_fuzz_yaml_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+EXTRA_DIST += tests/fuzz/yaml.dict tests/fuzz/corpus/yaml
