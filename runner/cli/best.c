@@ -122,27 +122,6 @@ static int print_board(const struct leaderboard *board,
     return code;
 }
 
-/* An experiment is named by itself or by the file that describes it. */
-static int experiment_name(const char *argument, char **out,
-                           struct m2_error *err)
-{
-    struct experiment experiment;
-    size_t length = strlen(argument);
-    int code;
-
-    if (length < 5 || strcmp(argument + length - 5, ".yaml") != 0) {
-        *out = memory_string(argument, err);
-        return *out == NULL ? M2_E_MEMORY : 0;
-    }
-    code = load_experiment(argument, NULL, 0, &experiment, err);
-    if (code == 0) {
-        *out = memory_string(experiment.config.name, err);
-        code = *out == NULL ? M2_E_MEMORY : 0;
-    }
-    experiment_free(&experiment);
-    return code;
-}
-
 static int show_best(const struct best_options *options, const char *argument,
                      struct m2_error *err)
 {

@@ -46,4 +46,8 @@ int load_experiment(const char *path, const char *const *overrides,
                     size_t n_overrides, struct experiment *out,
                     struct m2_error *err);
 
+/* The experiment that a word means: itself, or the name in the file that it
+ * is (it ends with .yaml).  The caller frees *out. */
+int experiment_name(const char *argument, char **out, struct m2_error *err);
+
 #endif

@@ -7,6 +7,7 @@ const struct command commands[] = {
     {"data", "what the data is: rows, gaps, statistics, windows", command_data},
     {"run", "train every run of an experiment that is not done yet",
      command_run},
+    {"ls", "table of runs", command_ls},
     {"best", "leaderboard of an experiment", command_best},
     {"predict", "predictions of a run, or of rows as they arrive",
      command_predict},

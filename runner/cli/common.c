@@ -1,9 +1,11 @@
 /* What several subcommands need. */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/command.h"
 #include "util/log.h"
+#include "util/memory.h"
 
 int exit_code_of(int code)
 {
@@ -57,5 +59,24 @@ int load_experiment(const char *path, const char *const *overrides,
     fputs(text_string(&text), stderr);
     text_free(&text);
     messages_free(&messages);
+    return code;
+}
+
+int experiment_name(const char *argument, char **out, struct m2_error *err)
+{
+    struct experiment experiment;
+    size_t length = strlen(argument);
+    int code;
+
+    if (length < 5 || strcmp(argument + length - 5, ".yaml") != 0) {
+        *out = memory_string(argument, err);
+        return *out == NULL ? M2_E_MEMORY : 0;
+    }
+    code = load_experiment(argument, NULL, 0, &experiment, err);
+    if (code == 0) {
+        *out = memory_string(experiment.config.name, err);
+        code = *out == NULL ? M2_E_MEMORY : 0;
+    }
+    experiment_free(&experiment);
     return code;
 }

@@ -6,10 +6,12 @@ librunner_a_SOURCES += \
 	runner/cli/data.c \
 	runner/cli/devices.c \
 	runner/cli/json_output.c runner/cli/json_output.h \
+	runner/cli/ls.c runner/cli/ls_table.c runner/cli/ls_table.h \
 	runner/cli/options.c runner/cli/options.h \
 	runner/cli/predict.c \
 	runner/cli/run.c \
 	runner/cli/run_list.c runner/cli/run_list.h \
 	runner/cli/schema.c \
+	runner/cli/screen.c runner/cli/screen.h \
 	runner/cli/selftest.c \
 	runner/cli/worker.c
