@@ -8,3 +8,16 @@ plugin_common_sources = \
 	plugins/common/rows.c plugins/common/rows.h \
 	plugins/common/rows_held.c plugins/common/rows_internal.h \
 	plugins/m2_data.h plugins/m2_plugin.h
+
+unit_tests += tests/unit/test_civil
+tests_unit_test_civil_SOURCES = tests/unit/test_civil.c \
+	plugins/common/civil.c plugins/common/civil.h
+tests_unit_test_civil_LDADD = $(CMOCKA_LIBS)
+
+# The whole output of a data plugin, for tests.
+data_plugin_test = tests/unit/data_plugin.c tests/unit/data_plugin.h
+
+unit_tests += tests/unit/test_rows
+tests_unit_test_rows_SOURCES = tests/unit/test_rows.c $(data_plugin_test) \
+	$(dbn_writer) $(plugin_common_sources)
+tests_unit_test_rows_LDADD = $(LDADD) $(ZSTD_LIBS)

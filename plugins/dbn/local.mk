@@ -16,3 +16,18 @@ m2_dbn_la_SOURCES = plugins/dbn/plugin.c $(dbn_sources) \
 m2_dbn_la_CFLAGS = $(BASE_CFLAGS) $(FP_CFLAGS) $(ZSTD_CFLAGS)
 m2_dbn_la_LDFLAGS = $(AM_LDFLAGS) $(PLUGIN_LINK)
 m2_dbn_la_LIBADD = $(ZSTD_LIBS)
+
+dbn_writer = tests/unit/dbn_writer.c tests/unit/dbn_writer.h \
+	tests/unit/dbn_fixture.h
+unit_tests += tests/unit/test_dbn tests/unit/test_dbn_select
+tests_unit_test_dbn_SOURCES = tests/unit/test_dbn.c $(data_plugin_test) \
+	$(dbn_writer)
+tests_unit_test_dbn_LDADD = $(LDADD) $(ZSTD_LIBS)
+tests_unit_test_dbn_select_SOURCES = tests/unit/test_dbn_select.c \
+	$(data_plugin_test) $(dbn_writer) \
+	plugins/dbn/front.c plugins/common/civil.c plugins/common/memory.c
+tests_unit_test_dbn_select_LDADD = $(LDADD) $(ZSTD_LIBS)
+
+unit_tests += tests/unit/test_dbn_sums
+tests_unit_test_dbn_sums_SOURCES = tests/unit/test_dbn_sums.c \
+	$(data_plugin_test)
