@@ -7,6 +7,7 @@
 #include "config/include.h"
 #include "config/override.h"
 #include "config/scalar.h"
+#include "config/suggest.h"
 #include "config/value.h"
 #include "util/memory.h"
 #include "util/path.h"
@@ -58,6 +59,40 @@ static const char *find_source(const struct loading *loading, char **owned,
     return *owned;
 }
 
+/* The name that was meant: the loader only says where it looked. */
+static const char *suggest_source(const char *source)
+{
+    static const struct {
+        const char *name, *habits;
+    } known[] = {
+        {"csv", "tsv txt text pandas dataframe yahoo file"},
+        {"dbn", "databento zst dbn.zst"},
+        {"synthetic", "synth random generated generator fake toy"},
+    };
+    struct suggestion near = suggest_start(source);
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (suggest_is_listed(known[i].habits, source))
+            return known[i].name;
+        suggest_try(&near, known[i].name);
+    }
+    return near.best;
+}
+
+static void report_source(const struct loading *loading, const char *source,
+                          struct place place, const struct m2_error *reason)
+{
+    const char *meant = suggest_source(source);
+
+    if (meant != NULL && strcmp(meant, source) != 0)
+        message_error(loading->messages, place,
+                      "'data.source' cannot be '%s'; did you mean '%s'?",
+                      source, meant);
+    else
+        message_error_code(loading->messages, reason->code, place, "%s",
+                           reason->text);
+}
+
 /* The schema with the options of the data source.  When the source cannot be
  * found, that is a message, and its options are not checked. */
 static int make_schema(struct loading *loading, bool *skip_options)
@@ -73,8 +108,7 @@ static int make_schema(struct loading *loading, bool *skip_options)
     *skip_options = source == NULL;
     if (source != NULL && lookup != NULL &&
         lookup->find(lookup->context, source, &options, &reason) != 0) {
-        message_error_code(loading->messages, reason.code, place, "%s",
-                           reason.text);
+        report_source(loading, source, place, &reason);
         options = NULL;
         *skip_options = true;
     }

@@ -8,6 +8,7 @@ librunner_a_SOURCES += \
 	runner/config/lookup_plugin.c \
 	runner/config/messages.c runner/config/messages.h \
 	runner/config/override.c runner/config/override.h \
+	runner/config/override_value.c runner/config/override_value.h \
 	runner/config/parse.c \
 	runner/config/reference.c runner/config/reference.h \
 	runner/config/reference_json.c runner/config/reference_man.c \
