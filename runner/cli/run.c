@@ -140,7 +140,8 @@ static int work(const struct run_options *options,
                 const char *record, struct pool_task *tasks, int *exit_out,
                 struct m2_error *err)
 {
-    static const char *const mixed[] = {"--mixed", NULL};
+    const char *worker_options[3] = {NULL};
+    size_t n_options = 0;
     const char *name = resolved->experiment.config.name;
     size_t n = resolved->record.n_runs;
     struct pool_result result;
@@ -157,11 +158,15 @@ static int work(const struct run_options *options,
         .no_wait = options->no_wait,
         .takeover = options->takeover,
         .quiet = options->quiet,
-        .worker_options = options->mixed ? mixed : NULL,
+        .worker_options = worker_options,
     };
     struct driver *driver = NULL;
     int code = driver_begin(root, name, &driver, err);
 
+    if (options->mixed)
+        worker_options[n_options++] = "--mixed";
+    if (options->quiet)
+        worker_options[n_options++] = "--quiet";
     request.threads = cores_allowed() / request.jobs;
     if (request.threads < 1)
         request.threads = 1;
@@ -317,7 +322,8 @@ int command_run(int argc, char **argv)
          "resume runs that were begun under other numerics", &options.mixed},
         {"detach", 0, OPTION_FLAG, NULL, "run in the background",
          &options.detach},
-        {"quiet", 'q', OPTION_FLAG, NULL, "no progress", &options.quiet},
+        {"quiet", 'q', OPTION_FLAG, NULL, "warnings and errors only",
+         &options.quiet},
         {0},
     };
     struct arguments arguments;

@@ -19,7 +19,7 @@
 struct worker {
     const char *results;
     int64_t threads;
-    bool takeover, mixed;
+    bool takeover, mixed, quiet;
     struct record_run run;
     struct text base;
     struct experiment experiment;
@@ -187,6 +187,8 @@ static int worker_main(struct worker *worker, const struct arguments *arguments)
         return report_error(code, &err);
     }
     signals_for_worker();
+    if (worker->quiet)
+        log_set_level(LOG_WARNING);
     code = work(worker, arguments->items[0], index, &result, &err);
     exit_code = tell_end(worker, code, &result, &err);
     free(result.path);
@@ -213,6 +215,8 @@ int command_worker(int argc, char **argv)
          &worker.takeover},
         {"mixed", 0, OPTION_FLAG, NULL, "resume under other numerics",
          &worker.mixed},
+        {"quiet", 'q', OPTION_FLAG, NULL, "warnings and errors only",
+         &worker.quiet},
         {0},
     };
     struct arguments arguments;
