@@ -14,4 +14,8 @@ librunner_a_SOURCES += \
 	runner/cli/schema.c \
 	runner/cli/screen.c runner/cli/screen.h \
 	runner/cli/selftest.c \
+	runner/cli/show.c runner/cli/show.h runner/cli/show_files.c \
+	runner/cli/show_follow.c \
+	runner/cli/show_report.c runner/cli/show_scores.c \
+	runner/cli/stop.c \
 	runner/cli/worker.c
