@@ -17,7 +17,8 @@ struct loading {
     struct experiment *experiment;
     struct messages *messages;
     struct m2_error *err;
-    struct place whole; /* the file as a whole */
+    struct place whole;                /* the file as a whole */
+    const struct source *command_line; /* NULL: no overrides */
 };
 
 /* ---- data source -------------------------------------------------------- */
@@ -36,25 +37,21 @@ static const struct node *peek(const struct node *root, const char *block,
 static const char *find_source(const struct loading *loading, char **owned,
                                struct place *place)
 {
-    const struct experiment_request *request = loading->request;
-    const struct node *node = peek(loading->experiment->root, "data", "source");
-    struct source command_line = {.name = "command line", .bytes = ""};
-    struct node given = {.kind = NODE_SCALAR, .place = loading->whole};
+    struct experiment *experiment = loading->experiment;
+    const struct node *node = peek(experiment->root, "data", "source");
+    const struct node *over = NULL;
 
-    given.place.source = &command_line;
-    given.text = override_find_source(request->overrides, request->n_overrides);
-    *place = loading->whole;
-    if (given.text != NULL)
-        node = &given;
-    else if (node == NULL)
+    if (loading->command_line != NULL)
+        over = override_find_source(&experiment->tree, loading->command_line,
+                                    loading->request);
+    node = over != NULL ? over : node;
+    *place = node != NULL ? node->place : loading->whole;
+    if (node == NULL)
         return "synthetic";
-    else
-        *place = node->place;
     if (node->kind != NODE_SCALAR || node->text[0] == '\0')
         return NULL;
-    *owned = strchr(node->text, '/') != NULL
-                 ? value_resolve_path(node, node->text)
-                 : memory_string(node->text, NULL);
+    *owned = value_is_path(node->text) ? value_resolve_path(node, node->text)
+                                       : memory_string(node->text, NULL);
     loading->messages->failed = loading->messages->failed || *owned == NULL;
     return *owned;
 }
@@ -140,20 +137,18 @@ static void read_root(struct loading *loading)
         experiment->sweep = NULL;
 }
 
-static int apply_overrides(struct loading *loading)
+/* The command line as a source, behind those of the files. */
+static int add_command_line(struct loading *loading)
 {
     const struct experiment_request *request = loading->request;
-    struct experiment *experiment = loading->experiment;
-    const struct source *source;
 
-    if (experiment->root == NULL || request->n_overrides == 0)
+    if (loading->experiment->root == NULL || request->n_overrides == 0)
         return 0;
-    source = override_add_source(&experiment->tree, request->overrides,
-                                 request->n_overrides);
-    if (source == NULL)
-        return m2_fail(loading->err, M2_E_MEMORY, "out of memory");
-    override_apply(experiment, source, request, loading->messages);
-    return 0;
+    loading->command_line = override_add_source(
+        &loading->experiment->tree, request->overrides, request->n_overrides);
+    return loading->command_line != NULL
+               ? 0
+               : m2_fail(loading->err, M2_E_MEMORY, "out of memory");
 }
 
 /* Without `name`: that of the file, without folder and .yaml. */
@@ -214,9 +209,12 @@ static int load(struct loading *loading)
     read_root(loading);
     if (experiment->tree.n_sources > 0)
         loading->whole.source = experiment->tree.sources[0];
-    code = make_schema(loading, &skip_options);
+    code = add_command_line(loading);
     if (code == 0)
-        code = apply_overrides(loading);
+        code = make_schema(loading, &skip_options);
+    if (code == 0 && loading->command_line != NULL)
+        override_apply(experiment, loading->command_line, loading->request,
+                       loading->messages);
     if (code == 0)
         code = read_config(loading, skip_options);
     if (code == 0 && experiment->tree.failed)

@@ -30,15 +30,25 @@ const struct source *override_add_source(struct tree *tree,
     return source;
 }
 
-const char *override_find_source(const char *const *overrides, size_t count)
+struct node *override_find_source(struct tree *tree,
+                                  const struct source *source,
+                                  const struct experiment_request *request)
 {
     static const char *const keys[] = {"source=", "data.source="};
-    const char *found = NULL;
+    struct node *found = NULL;
 
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < 2; k++)
-            if (strncmp(overrides[i], keys[k], strlen(keys[k])) == 0)
-                found = overrides[i] + strlen(keys[k]);
+    for (size_t i = 0; i < request->n_overrides * 2; i++) {
+        const char *text = request->overrides[i / 2];
+        size_t length = strlen(keys[i % 2]);
+        struct place place = {source, (int)(i / 2) + 1, (int)length + 1, 1};
+
+        if (strncmp(text, keys[i % 2], length) != 0)
+            continue;
+        text += length;
+        if (text[0] != '\0')
+            place.width = (int)strlen(text);
+        found = node_new_scalar(tree, place, text);
+    }
     return found;
 }
 

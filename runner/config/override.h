@@ -19,8 +19,11 @@ const struct source *override_add_source(struct tree *tree,
                                          const char *const *overrides,
                                          size_t count);
 
-/* The value that the overrides give data.source, or NULL. */
-const char *override_find_source(const char *const *overrides, size_t count);
+/* The value that the overrides give data.source, as a node; NULL when they
+ * give none, or when out of memory. */
+struct node *override_find_source(struct tree *tree,
+                                  const struct source *source,
+                                  const struct experiment_request *request);
 
 /* Applies them all to experiment->root and ->sweep, and adds the axes. */
 void override_apply(struct experiment *experiment, const struct source *source,

@@ -35,7 +35,7 @@ enum {
     KEY_NO_SWEEP = 2,    /* cannot be an axis */
     KEY_OPEN_LOW = 4,    /* low itself is not allowed */
     KEY_OPEN_HIGH = 8,
-    KEY_IS_PATH = 16,  /* a string with a slash is a file name, resolved */
+    KEY_IS_PATH = 16,  /* may name a file, which is resolved: value_is_path */
     KEY_IS_NAME = 32,  /* names a folder: letters, digits and . _ - */
     KEY_INFINITE = 64, /* .inf is allowed */
 };

@@ -178,8 +178,8 @@ static const struct key mamba2[] = {
      .habits = "pretrained checkpoint resume_from init load_from weights "
                "from_pretrained",
      .help = "Start from the parameters of a RUN or of a safetensors file "
-             "(a name with a slash is a file); their SHA-256 is part of the "
-             "identity."},
+             "(a name with a slash, or ending in .safetensors, is a file); "
+             "their SHA-256 is part of the identity."},
     {0},
 };
 

@@ -30,6 +30,10 @@ bool value_is_default(const struct schema *schema, size_t row,
 int value_set_defaults(const struct schema *schema, struct config *config,
                        struct m2_error *err);
 
+/* Whether the value of a key that may name a file (KEY_IS_PATH) does: it holds
+ * a slash, or ends in .so or .safetensors. */
+bool value_is_path(const char *text);
+
 /* A path as it is used: absolute; relative to the file of the node, or to the
  * working directory; "~/" is $HOME.  The caller frees it; NULL when out of
  * memory. */

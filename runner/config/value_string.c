@@ -62,6 +62,19 @@ static bool check_name(const struct schema_row *row, const struct node *node,
     return false;
 }
 
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), size = strlen(ending);
+
+    return length > size && strcmp(text + length - size, ending) == 0;
+}
+
+bool value_is_path(const char *text)
+{
+    return strchr(text, '/') != NULL || ends_with(text, ".so") ||
+           ends_with(text, ".safetensors");
+}
+
 char *value_resolve_path(const struct node *node, const char *text)
 {
     const char *file = node->place.source->path;
@@ -99,7 +112,7 @@ bool value_read_string(const struct schema_row *row, const struct node *node,
     if ((row->key->flags & KEY_IS_NAME) != 0 &&
         !check_name(row, node, messages))
         return false;
-    if (is_path && strchr(node->text, '/') != NULL)
+    if (is_path && value_is_path(node->text))
         path = value_resolve_path(node, node->text);
     stored = value_store_string(out, path != NULL ? path : node->text);
     free(path);

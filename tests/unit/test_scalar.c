@@ -145,16 +145,11 @@ static void hints_say_what_to_write(void **state)
     static const struct {
         const char *text, *hint;
     } cases[] = {
-        {"10k", "; write 10000"},
-        {"1.5M", "; write 1500000"},
-        {"80%", "; write 0.8"},
-        {"1_000", "; write 1000"},
-        {"0,001", "; write 0.001"},
-        {"-inf", "; write -.inf"},
-        {"1 000", "; write 1000"},
-        {"fast", ""},
-        {"007", "write 7"},
-        {"10^-3", "not a formula"},
+        {"10k", "; write 10000"},   {"1.5M", "; write 1500000"},
+        {"80%", "; write 0.8"},     {"1_000", "; write 1000"},
+        {"0,001", "; write 0.001"}, {"-inf", "; write -.inf"},
+        {"1 000", "; write 1000"},  {"fast", ""},
+        {"007", "write 7"},         {"10^-3", "not a formula"},
     };
 
     (void)state;
