@@ -5,6 +5,8 @@
 const struct command commands[] = {
     {"check", "validate an experiment file, show every error", command_check},
     {"data", "what the data is: rows, gaps, statistics, windows", command_data},
+    {"plan", "list the runs and what each takes, without training",
+     command_plan},
     {"run", "train every run of an experiment that is not done yet",
      command_run},
     {"stop", "ask what runs here to stop, with a checkpoint", command_stop},

@@ -8,6 +8,7 @@ librunner_a_SOURCES += \
 	runner/cli/json_output.c runner/cli/json_output.h \
 	runner/cli/ls.c runner/cli/ls_table.c runner/cli/ls_table.h \
 	runner/cli/options.c runner/cli/options.h \
+	runner/cli/plan.c \
 	runner/cli/predict.c \
 	runner/cli/run.c \
 	runner/cli/run_list.c runner/cli/run_list.h \

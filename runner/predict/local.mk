@@ -3,6 +3,7 @@ librunner_a_SOURCES += \
 	runner/predict/batch_predict.c runner/predict/batch_predict.h \
 	runner/predict/latency.c runner/predict/latency.h \
 	runner/predict/lines.c runner/predict/lines.h \
+	runner/predict/planner.c runner/predict/planner.h \
 	runner/predict/predict_stream.c runner/predict/predict_stream.h \
 	runner/predict/predictor.c runner/predict/predictor.h \
 	runner/predict/row_reader.c runner/predict/row_reader.h \

@@ -49,6 +49,13 @@ int session_open_device(const struct config *config, int threads,
     return code;
 }
 
+bool session_device_is_host(const struct session *session)
+{
+    const char *name = session->backend->descriptor->name;
+
+    return strcmp(name, "cpu") == 0 || strcmp(name, "ref") == 0;
+}
+
 int session_open(const struct session_request *request, struct session *out,
                  struct m2_error *err)
 {

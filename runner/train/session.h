@@ -35,6 +35,10 @@ void session_close(struct session *session);
 int session_open_device(const struct config *config, int threads,
                         struct session *session, struct m2_error *err);
 
+/* Whether the device computes in host memory with the host's cores, as `cpu`
+ * and `ref` do: its bytes are then the process's. */
+bool session_device_is_host(const struct session *session);
+
 /* First parameters: from model.init_from, else fresh from the seed. */
 int session_initialise(struct session *session, struct m2_error *err);
 

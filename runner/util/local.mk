@@ -2,10 +2,12 @@
 librunner_a_SOURCES += \
 	runner/util/build.c runner/util/build.h \
 	runner/util/file.c runner/util/file.h \
+	runner/util/fma_peak.c runner/util/fma_peak.h \
 	runner/util/log.c runner/util/log.h \
 	runner/util/memory.c runner/util/memory.h \
 	runner/util/number.c runner/util/number.h \
 	runner/util/path.c runner/util/path.h \
+	runner/util/process.c runner/util/process.h \
 	runner/util/random.c runner/util/random.h \
 	runner/util/sha256.c runner/util/sha256.h \
 	runner/util/terminal.c runner/util/terminal.h \
