@@ -34,3 +34,13 @@ EXTRA_DIST += tests/golden/identities.txt tests/unit/option_tables.h tests/cli/b
 fuzz_targets += tests/fuzz/fuzz_yaml
 tests_fuzz_fuzz_yaml_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 EXTRA_DIST += tests/fuzz/yaml.dict tests/fuzz/corpus/yaml
+
+# Documents made from the tables; tests/cli/test_schema.sh compares them.
+dist_man_MANS += docs/m2run-config.5
+EXTRA_DIST += docs/config-reference.md
+script_tests += tests/cli/test_schema.sh
+update-docs: m2run$(EXEEXT) $(plugin_LTLIBRARIES)
+	./m2run$(EXEEXT) schema --format markdown \
+	    > $(srcdir)/docs/config-reference.md
+	./m2run$(EXEEXT) schema --format man > $(srcdir)/docs/m2run-config.5
+.PHONY: update-docs

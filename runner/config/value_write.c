@@ -32,6 +32,24 @@ static void write_number(const struct key *key, double number, struct text *out)
         scalar_write_number(out, number);
 }
 
+static void write_integer(const struct key *key, int64_t integer,
+                          struct text *out)
+{
+    if (integer == 0 && key->word != NULL)
+        text_add(out, key->word);
+    else
+        text_addf(out, "%lld", (long long)integer);
+}
+
+static void write_pair(const double *numbers, struct text *out)
+{
+    text_add_char(out, '[');
+    scalar_write_number(out, numbers[0]);
+    text_add(out, ", ");
+    scalar_write_number(out, numbers[1]);
+    text_add_char(out, ']');
+}
+
 void value_write(const struct schema_row *row, const struct config *config,
                  struct text *out)
 {
@@ -59,10 +77,7 @@ void value_write(const struct schema_row *row, const struct config *config,
         text_add(out, *(const bool *)member ? "true" : "false");
         break;
     case KEY_INT:
-        if (*(const int64_t *)member == 0 && key->word != NULL)
-            text_add(out, key->word);
-        else
-            text_addf(out, "%lld", (long long)*(const int64_t *)member);
+        write_integer(key, *(const int64_t *)member, out);
         break;
     case KEY_SEED:
         text_addf(out, "%llu", (unsigned long long)*(const uint64_t *)member);
@@ -74,11 +89,7 @@ void value_write(const struct schema_row *row, const struct config *config,
         write_choice(key, member, out);
         break;
     case KEY_PAIR:
-        text_add_char(out, '[');
-        scalar_write_number(out, numbers[0]);
-        text_add(out, ", ");
-        scalar_write_number(out, numbers[1]);
-        text_add_char(out, ']');
+        write_pair(numbers, out);
         break;
     case KEY_STRINGS:
     case KEY_EXPRESSIONS:
