@@ -65,7 +65,7 @@ struct m2_view {
 /* DEVICES (handle NULL): the devices that can be opened, and a reason when
  * there are none.  Strings have static lifetime. */
 struct m2_device_facts {
-    char name[96]; /* as "AMD EPYC 7713 (avx2, fma)" */
+    char name[96];   /* as "AMD EPYC 7713 (avx2, fma)" */
     char facts[480]; /* library versions, kernels chosen, ISA: one line */
     uint64_t memory_bytes, memory_free_bytes;
 };
@@ -357,39 +357,39 @@ struct m2_spectral {
 /* ---- the table ---------------------------------------------------------- */
 
 /* X(NAME, struct): the ops in slot order.  Append only. */
-#define M2_OPS(X)                                  \
-    X(add, m2_add)                                 \
-    X(scale, m2_scale)                             \
-    X(fill, m2_fill)                               \
-    X(copy, m2_copy)                               \
-    X(mean_time, m2_mean_time)                     \
-    X(mean_time_backward, m2_mean_time_backward)   \
-    X(gather_windows, m2_gather_windows)           \
-    X(linear, m2_linear)                           \
-    X(linear_backward, m2_linear_backward)         \
-    X(embed, m2_embed)                             \
-    X(embed_backward, m2_embed_backward)           \
-    X(rmsnorm, m2_rmsnorm)                         \
-    X(rmsnorm_backward, m2_rmsnorm_backward)       \
-    X(layernorm, m2_layernorm)                     \
-    X(layernorm_backward, m2_layernorm_backward)   \
-    X(silu, m2_silu)                               \
-    X(silu_backward, m2_silu_backward)             \
-    X(conv1d_silu, m2_conv1d_silu)                 \
-    X(conv1d_silu_backward, m2_conv1d_silu_backward) \
-    X(dt, m2_dt)                                   \
-    X(dt_backward, m2_dt_backward)                 \
-    X(ssd, m2_ssd)                                 \
-    X(ssd_backward, m2_ssd_backward)               \
-    X(mse, m2_loss)                                \
-    X(mae, m2_loss)                                \
-    X(huber, m2_loss)                              \
-    X(xent, m2_xent)                               \
-    X(sumsq, m2_sumsq)                             \
-    X(clip, m2_clip)                               \
-    X(adamw, m2_adamw)                             \
-    X(spectral, m2_spectral)                       \
-    X(conv1d_step, m2_conv1d_step)                 \
+#define M2_OPS(X)                                                              \
+    X(add, m2_add)                                                             \
+    X(scale, m2_scale)                                                         \
+    X(fill, m2_fill)                                                           \
+    X(copy, m2_copy)                                                           \
+    X(mean_time, m2_mean_time)                                                 \
+    X(mean_time_backward, m2_mean_time_backward)                               \
+    X(gather_windows, m2_gather_windows)                                       \
+    X(linear, m2_linear)                                                       \
+    X(linear_backward, m2_linear_backward)                                     \
+    X(embed, m2_embed)                                                         \
+    X(embed_backward, m2_embed_backward)                                       \
+    X(rmsnorm, m2_rmsnorm)                                                     \
+    X(rmsnorm_backward, m2_rmsnorm_backward)                                   \
+    X(layernorm, m2_layernorm)                                                 \
+    X(layernorm_backward, m2_layernorm_backward)                               \
+    X(silu, m2_silu)                                                           \
+    X(silu_backward, m2_silu_backward)                                         \
+    X(conv1d_silu, m2_conv1d_silu)                                             \
+    X(conv1d_silu_backward, m2_conv1d_silu_backward)                           \
+    X(dt, m2_dt)                                                               \
+    X(dt_backward, m2_dt_backward)                                             \
+    X(ssd, m2_ssd)                                                             \
+    X(ssd_backward, m2_ssd_backward)                                           \
+    X(mse, m2_loss)                                                            \
+    X(mae, m2_loss)                                                            \
+    X(huber, m2_loss)                                                          \
+    X(xent, m2_xent)                                                           \
+    X(sumsq, m2_sumsq)                                                         \
+    X(clip, m2_clip)                                                           \
+    X(adamw, m2_adamw)                                                         \
+    X(spectral, m2_spectral)                                                   \
+    X(conv1d_step, m2_conv1d_step)                                             \
     X(ssd_step, m2_ssd_step)
 
 /* Slots: control first, with room to grow, then the ops. */
@@ -414,7 +414,7 @@ enum m2_op {
 #define M2_OP_ENUM(name, type) M2_OP_##name,
     M2_OPS(M2_OP_ENUM)
 #undef M2_OP_ENUM
-    M2_N_OPS
+        M2_N_OPS
 };
 
 #define M2_BACKEND_N_SLOTS (M2_SLOT_FIRST_OP + M2_N_OPS)

@@ -7,8 +7,8 @@
 #include "plugins/loader.h"
 #include "util/number.h"
 
-int device_load(const struct device_choice *choice,
-                const struct plugin **out, struct m2_error *err)
+int device_load(const struct device_choice *choice, const struct plugin **out,
+                struct m2_error *err)
 {
     if (strcmp(choice->backend, "ref") == 0) {
         *out = plugin_builtin_ref();
@@ -35,8 +35,8 @@ static void choose_auto(struct device_choice *out, char why[256])
     snprintf(why, 256, "device auto: cpu (no cuda: %.200s)", cause.text);
 }
 
-int device_choose(const char *device, struct device_choice *out,
-                  char why[256], struct m2_error *err)
+int device_choose(const char *device, struct device_choice *out, char why[256],
+                  struct m2_error *err)
 {
     const char *colon = strrchr(device, ':');
     size_t length = colon != NULL ? (size_t)(colon - device) : strlen(device);
@@ -51,8 +51,8 @@ int device_choose(const char *device, struct device_choice *out,
     if (length == 0 || length >= sizeof out->backend)
         return m2_fail(err, M2_E_DEVICE, "device '%s': no backend named",
                        device);
-    if (colon != NULL && (!number_parse_int(colon + 1, &index) || index < 0 ||
-                          index > 4095))
+    if (colon != NULL &&
+        (!number_parse_int(colon + 1, &index) || index < 0 || index > 4095))
         return m2_fail(err, M2_E_DEVICE,
                        "device '%s': expected a device number after ':'",
                        device);

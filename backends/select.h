@@ -14,11 +14,11 @@ struct device_choice {
 /* "cpu", "ref", "cuda", "cuda:1", "/path/m2_x.so", "auto".  Auto takes the
  * first of cuda and cpu that has a device, and *why (at least 256 bytes) says
  * so; otherwise *why is empty.  Nothing but auto loads a plugin. */
-int device_choose(const char *device, struct device_choice *out,
-                  char why[256], struct m2_error *err);
+int device_choose(const char *device, struct device_choice *out, char why[256],
+                  struct m2_error *err);
 
 /* Loads the backend of a choice. */
-int device_load(const struct device_choice *choice,
-                const struct plugin **out, struct m2_error *err);
+int device_load(const struct device_choice *choice, const struct plugin **out,
+                struct m2_error *err);
 
 #endif

@@ -31,7 +31,7 @@
 #include <stdio.h>
 
 /* Number in the symbol's name and in the plugin directory's name. */
-#define M2_PLUGIN_ABI 1
+#define M2_PLUGIN_ABI    1
 #define M2_PLUGIN_SYMBOL "m2_plugin_query_v1"
 
 /* Result codes.  0 is success, everything else is negative.  The runner maps

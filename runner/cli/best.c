@@ -45,19 +45,17 @@ static size_t make_columns(const struct leaderboard *board,
     size_t n = 0;
 
     columns[n++] = (struct table_column){"rank", "#", TABLE_RIGHT, true};
-    columns[n++] = (struct table_column){"experiment", NULL, TABLE_LEFT,
-                                         false};
+    columns[n++] = (struct table_column){"experiment", NULL, TABLE_LEFT, false};
     for (size_t i = 0; i < board->keys.count && i < MAX_KEYS; i++)
-        columns[n++] = (struct table_column){
-            board->keys.items[i], short_key(board->keys.items[i]),
-            TABLE_RIGHT, false};
+        columns[n++] = (struct table_column){board->keys.items[i],
+                                             short_key(board->keys.items[i]),
+                                             TABLE_RIGHT, false};
     memcpy(columns + n, after, sizeof after);
     return n + AFTER_KEYS;
 }
 
 /* 5 significant digits for people, all of them for programs. */
-static const char *cell(double value, bool lossless,
-                        char out[NUMBER_TEXT_SIZE])
+static const char *cell(double value, bool lossless, char out[NUMBER_TEXT_SIZE])
 {
     if (isnan(value))
         return NULL;
@@ -98,8 +96,7 @@ static int add_row(struct table *table, const struct leaderboard *board,
 }
 
 static int print_board(const struct leaderboard *board,
-                       const struct best_options *options,
-                       struct m2_error *err)
+                       const struct best_options *options, struct m2_error *err)
 {
     struct table_column columns[2 + MAX_KEYS + AFTER_KEYS];
     struct table table;

@@ -108,9 +108,8 @@ static int take_value(struct parse *parse, const struct option_spec *spec,
 
     if (spec->kind == OPTION_FLAG) {
         if (inside != NULL)
-            return m2_fail(parse->err, M2_E_USAGE,
-                           "%s: --%s takes no value", parse->help->name,
-                           spec->name);
+            return m2_fail(parse->err, M2_E_USAGE, "%s: --%s takes no value",
+                           parse->help->name, spec->name);
         return set(spec, NULL, parse->help, parse->err);
     }
     if (value == NULL && parse->at + 1 < parse->argc)

@@ -15,8 +15,8 @@
 enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_INT };
 
 struct option_spec {
-    const char *name;     /* long name, without dashes; NULL ends the table */
-    char letter;          /* short name, or 0 */
+    const char *name; /* long name, without dashes; NULL ends the table */
+    char letter;      /* short name, or 0 */
     enum option_kind kind;
     const char *argument; /* name of the value in the help */
     const char *help;     /* one line */

@@ -26,7 +26,8 @@ struct run_options {
     bool no_wait, takeover, mixed, detach, quiet;
 };
 
-/* ---- tasks ------------------------------------------------------------------ */
+/* ---- tasks ------------------------------------------------------------------
+ */
 
 static int note_published(struct pool_task *task, const char *path,
                           struct m2_error *err)
@@ -48,15 +49,14 @@ static int make_tasks(const struct resolved_sweep *resolved, const char *root,
                       struct pool_task **out, struct m2_error *err)
 {
     const struct sweep_record *record = &resolved->record;
-    struct pool_task *tasks =
-        memory_zeroed(record->n_runs, sizeof *tasks, err);
+    struct pool_task *tasks = memory_zeroed(record->n_runs, sizeof *tasks, err);
     int code = tasks == NULL ? M2_E_MEMORY : 0;
 
     *out = tasks;
     for (size_t i = 0; code == 0 && i < record->n_runs; i++) {
-        const struct run_place place = {
-            root, resolved->experiment.config.name, record->runs[i].label,
-            record->runs[i].identity};
+        const struct run_place place = {root, resolved->experiment.config.name,
+                                        record->runs[i].label,
+                                        record->runs[i].identity};
         char *path = NULL;
 
         tasks[i].label = record->runs[i].label;
@@ -78,7 +78,8 @@ static void free_tasks(struct pool_task *tasks, size_t n)
     free(tasks);
 }
 
-/* ---- what is printed -------------------------------------------------------- */
+/* ---- what is printed --------------------------------------------------------
+ */
 
 static void print_runs(const struct pool_task *tasks, size_t n)
 {
@@ -118,7 +119,8 @@ static int result_code(const struct pool_result *result, size_t n)
     return exit_code_of(M2_E_STOPPED);
 }
 
-/* ---- working ------------------------------------------------------------------ */
+/* ---- working
+ * ------------------------------------------------------------------ */
 
 static int choose_jobs(const struct run_options *options,
                        const struct pool_task *tasks, size_t n)
@@ -152,8 +154,8 @@ static int work(const struct run_options *options,
         .tasks = tasks,
         .n_tasks = n,
         .jobs = choose_jobs(options, tasks, n),
-        .stop_on_error = options->on_error != NULL &&
-                         strcmp(options->on_error, "stop") == 0,
+        .stop_on_error =
+            options->on_error != NULL && strcmp(options->on_error, "stop") == 0,
         .max_failures = options->max_failures,
         .no_wait = options->no_wait,
         .takeover = options->takeover,
@@ -182,17 +184,17 @@ static int work(const struct run_options *options,
     return 0;
 }
 
-static int write_record(const struct resolved_sweep *resolved,
-                        const char *root, const struct arguments *arguments,
-                        char **path_out, struct m2_error *err)
+static int write_record(const struct resolved_sweep *resolved, const char *root,
+                        const struct arguments *arguments, char **path_out,
+                        struct m2_error *err)
 {
     char *dir = path_join(root, resolved->experiment.config.name, err);
     struct text text = {0};
-    int code = dir == NULL ? M2_E_MEMORY
-                           : sweep_record_text(&resolved->experiment,
-                                               &resolved->record,
-                                               arguments->items + 1,
-                                               arguments->n - 1, &text, err);
+    int code = dir == NULL
+                   ? M2_E_MEMORY
+                   : sweep_record_text(&resolved->experiment, &resolved->record,
+                                       arguments->items + 1, arguments->n - 1,
+                                       &text, err);
 
     if (code == 0)
         code = sweep_record_write(dir, &text, path_out, err);
@@ -228,7 +230,8 @@ static int run_experiment(const struct run_options *options,
     return code;
 }
 
-/* ---- detaching ------------------------------------------------------------------ */
+/* ---- detaching
+ * ------------------------------------------------------------------ */
 
 extern char **environ;
 
@@ -267,8 +270,7 @@ static int detach(int argc, char **argv, struct m2_error *err)
     free(words);
     free(program);
     if (cause != 0)
-        return m2_fail(err, M2_E_INTERNAL, "cannot start: %s",
-                       strerror(cause));
+        return m2_fail(err, M2_E_INTERNAL, "cannot start: %s", strerror(cause));
     printf("%ld\n", (long)pid);
     log_info("running in the background as process %ld, output in %s; "
              "`m2run ls --watch` follows it, `m2run stop` ends it",
@@ -276,7 +278,8 @@ static int detach(int argc, char **argv, struct m2_error *err)
     return 0;
 }
 
-/* ---- the command ------------------------------------------------------------------ */
+/* ---- the command
+ * ------------------------------------------------------------------ */
 
 static int check_options(const struct run_options *options,
                          const struct arguments *arguments,
@@ -334,9 +337,9 @@ int command_run(int argc, char **argv)
     if (code == 0)
         code = check_options(&options, &arguments, &err);
     if (code == 0)
-        code = options.detach ? detach(argc, argv, &err)
-                              : run_experiment(&options, &arguments,
-                                               &exit_code, &err);
+        code = options.detach
+                   ? detach(argc, argv, &err)
+                   : run_experiment(&options, &arguments, &exit_code, &err);
     free(arguments.items);
     if (code == 1)
         return 0;

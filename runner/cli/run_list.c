@@ -43,14 +43,14 @@ int resolve_identity(const struct schema *schema, const struct config *config,
                      const char *fingerprint, char out[SHA256_HEX_SIZE],
                      struct m2_error *err)
 {
-    struct identity_facts facts = {
-        .data = *fingerprint != '\0' ? fingerprint : NULL};
+    struct identity_facts facts = {.data = *fingerprint != '\0' ? fingerprint
+                                                                : NULL};
     char hex[SHA256_HEX_SIZE];
     uint8_t digest[SHA256_SIZE];
 
     if (config->model.init_from != NULL) {
-        int code = sha256_file(config->model.init_from, M2_E_CONFIG, digest,
-                               err);
+        int code =
+            sha256_file(config->model.init_from, M2_E_CONFIG, digest, err);
 
         if (code != 0)
             return code;
@@ -144,8 +144,8 @@ static int describe_run(struct sweep_run *run, size_t n_axes,
     if (out->label == NULL)
         return M2_E_MEMORY;
     for (size_t i = 0; code == 0 && i < n_axes; i++)
-        code = add_setting(out, run->settings[i].key, run->settings[i].value,
-                           err);
+        code =
+            add_setting(out, run->settings[i].key, run->settings[i].value, err);
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)run->config.seed);
     if (code == 0)
         code = add_setting(out, "seed", seed, err);
@@ -169,8 +169,8 @@ static int resolve_runs(struct resolved_sweep *resolved, const char *root,
     for (size_t i = 0; code == 0 && i < sweep->n_runs; i++) {
         struct config *config = &sweep->runs[i].config;
 
-        code = describe_run(&sweep->runs[i], sweep->n_axes,
-                            &record->runs[i], root, err);
+        code = describe_run(&sweep->runs[i], sweep->n_axes, &record->runs[i],
+                            root, err);
         if (code == 0 &&
             (i == 0 ||
              !same_data(&config->data, &sweep->runs[i - 1].config.data))) {

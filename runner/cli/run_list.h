@@ -28,7 +28,6 @@ int resolve_identity(const struct schema *schema, const struct config *config,
                      struct m2_error *err);
 
 /* {key: canonical text} of every key of a config. */
-json_t *settings_json(const struct schema *schema,
-                      const struct config *config);
+json_t *settings_json(const struct schema *schema, const struct config *config);
 
 #endif

@@ -54,8 +54,8 @@ static bool stop_requested(void *context)
 }
 
 /* The frozen config of the run: the record's base and its settings. */
-static int load_config(struct worker *worker, const char *record,
-                       int64_t index, struct m2_error *err)
+static int load_config(struct worker *worker, const char *record, int64_t index,
+                       struct m2_error *err)
 {
     struct experiment_request request = {
         .path = record,
@@ -87,9 +87,9 @@ static int check_identity(struct worker *worker, const char *fingerprint,
                           struct m2_error *err)
 {
     char identity[SHA256_HEX_SIZE];
-    int code = resolve_identity(&worker->experiment.schema,
-                                &worker->experiment.config, fingerprint,
-                                identity, err);
+    int code =
+        resolve_identity(&worker->experiment.schema, &worker->experiment.config,
+                         fingerprint, identity, err);
 
     if (code == 0 && strcmp(identity, worker->run.identity) != 0)
         code = m2_fail(err, M2_E_DATA,
@@ -110,13 +110,12 @@ static int run_job(struct worker *worker, const char *fingerprint,
         .place = {worker->results, config->name, worker->run.label,
                   worker->run.identity},
         .config = config,
-        .config_text = (config_write(&worker->experiment.schema, config,
-                                     &text),
+        .config_text = (config_write(&worker->experiment.schema, config, &text),
                         text_string(&text)),
         .settings = settings,
         .fingerprint = fingerprint,
-        .threads = (int)(config->threads > 0 ? config->threads
-                                             : worker->threads),
+        .threads =
+            (int)(config->threads > 0 ? config->threads : worker->threads),
         .takeover = worker->takeover,
         .mixed = worker->mixed,
         .progress = send_progress,
@@ -137,8 +136,8 @@ static int work(struct worker *worker, const char *record, int64_t index,
     int code = load_config(worker, record, index, err);
 
     if (code == 0)
-        code = dataset_fingerprint(&worker->experiment.config, &fingerprint,
-                                   err);
+        code =
+            dataset_fingerprint(&worker->experiment.config, &fingerprint, err);
     if (code == 0)
         code = check_identity(worker, text_string(&fingerprint), err);
     if (code == 0)
@@ -149,8 +148,7 @@ static int work(struct worker *worker, const char *record, int64_t index,
 
 /* Tells the parent how it ended; the exit code says it once more. */
 static int tell_end(struct worker *worker, int code,
-                    const struct job_result *result,
-                    const struct m2_error *err)
+                    const struct job_result *result, const struct m2_error *err)
 {
     struct event event = {.kind = EVENT_END};
 
@@ -181,8 +179,8 @@ static int worker_main(struct worker *worker, const struct arguments *arguments)
     int64_t index;
     int code, exit_code;
 
-    if (arguments->n != 2 ||
-        !number_parse_int(arguments->items[1], &index) || index < 0) {
+    if (arguments->n != 2 || !number_parse_int(arguments->items[1], &index) ||
+        index < 0) {
         code = m2_fail(&err, M2_E_USAGE, "worker: RECORD INDEX expected");
         return report_error(code, &err);
     }

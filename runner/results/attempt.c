@@ -79,14 +79,12 @@ static int fix_label(struct attempt *attempt, const char *label,
     int code = path == NULL ? M2_E_MEMORY : 0;
 
     if (code == 0) {
-        text_addf(&text, "%s/.label-%s", attempt->active,
-                  attempt->owner.token);
+        text_addf(&text, "%s/.label-%s", attempt->active, attempt->owner.token);
         mine = text_steal(&text, err);
         code = mine == NULL ? M2_E_MEMORY : 0;
     }
     if (code == 0 && !file_exists(path)) {
-        code = file_write_atomic(mine, label, strlen(label), M2_E_RESULTS,
-                                 err);
+        code = file_write_atomic(mine, label, strlen(label), M2_E_RESULTS, err);
         if (code == 0 && link(mine, path) != 0 && errno != EEXIST)
             code = m2_fail(err, M2_E_RESULTS, "%s: cannot create: %s", path,
                            strerror(errno));
@@ -183,8 +181,8 @@ static int prepare_folder(struct attempt *attempt, char **prepared_out,
                            strerror(errno));
     }
     if (code == 0)
-        code = owner_create(attempt->dirfd, &attempt->owner,
-                            &attempt->owner_fd, err);
+        code = owner_create(attempt->dirfd, &attempt->owner, &attempt->owner_fd,
+                            err);
     if (code != 0) {
         file_remove_tree(path, M2_E_RESULTS, NULL);
         free(path);
@@ -197,8 +195,8 @@ static int prepare_folder(struct attempt *attempt, char **prepared_out,
 /* rename() onto a folder that is not empty fails: whoever renames first has
  * the number, everybody else looks again at who is alive. */
 static int take_number(struct attempt *attempt, const char *prepared,
-                       const struct claim_request *request,
-                       enum claim *result, struct m2_error *err)
+                       const struct claim_request *request, enum claim *result,
+                       struct m2_error *err)
 {
     for (int tries = 0; tries < MAX_CLAIM_TRIES; tries++) {
         enum owner_state state = OWNER_DEAD;
@@ -248,9 +246,8 @@ static int withdraw_if_published(struct attempt *attempt, enum claim *result,
 }
 
 static int claim_fresh(struct attempt *attempt,
-                       const struct claim_request *request,
-                       enum claim *result, char **published_out,
-                       struct m2_error *err)
+                       const struct claim_request *request, enum claim *result,
+                       char **published_out, struct m2_error *err)
 {
     char *prepared = NULL;
     int code = file_make_dirs(attempt->active, M2_E_RESULTS, err);

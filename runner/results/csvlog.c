@@ -93,9 +93,8 @@ int csvlog_create(int dirfd, const char *file, const char *const *columns,
 }
 
 int csvlog_continue(int dirfd, const char *file, const char *from_path,
-                    int64_t bytes, const char *const *columns,
-                    size_t n_columns, struct csvlog **out,
-                    struct m2_error *err)
+                    int64_t bytes, const char *const *columns, size_t n_columns,
+                    struct csvlog **out, struct m2_error *err)
 {
     struct text old = {0}, header = {0};
     int code = file_read(from_path, TABLE_LIMIT, M2_E_RESULTS, &old, err);
@@ -103,10 +102,10 @@ int csvlog_continue(int dirfd, const char *file, const char *from_path,
     add_cells(&header, columns, n_columns);
     if (code == 0)
         code = text_check(&header, err);
-    if (code == 0 && ((int64_t)old.length < bytes ||
-                      (size_t)bytes < header.length ||
-                      memcmp(old.bytes, header.bytes, header.length) != 0 ||
-                      old.bytes[bytes - 1] != '\n'))
+    if (code == 0 &&
+        ((int64_t)old.length < bytes || (size_t)bytes < header.length ||
+         memcmp(old.bytes, header.bytes, header.length) != 0 ||
+         old.bytes[bytes - 1] != '\n'))
         code = m2_fail(err, M2_E_RESULTS,
                        "%s: has %zu bytes, expected at least %lld with the "
                        "columns of this run",
@@ -208,9 +207,8 @@ static int fill_table(struct csv_table *table, const char *path,
 
         *end = '\0';
         if (split_line(line, row, table->n_columns) != table->n_columns)
-            return m2_fail(err, M2_E_RESULTS,
-                           "%s:%zu: expected %zu columns", path,
-                           table->n_rows + 2, table->n_columns);
+            return m2_fail(err, M2_E_RESULTS, "%s:%zu: expected %zu columns",
+                           path, table->n_rows + 2, table->n_columns);
         table->n_rows++;
     }
     return 0;

@@ -13,14 +13,12 @@ struct csvlog; /* opaque */
 
 /* Creates FILE in the folder with a header of the columns. */
 int csvlog_create(int dirfd, const char *file, const char *const *columns,
-                  size_t n_columns, struct csvlog **out,
-                  struct m2_error *err);
+                  size_t n_columns, struct csvlog **out, struct m2_error *err);
 /* Starts FILE with the first `bytes` bytes of another file (an earlier
  * attempt's), whose header must be the same. */
 int csvlog_continue(int dirfd, const char *file, const char *from_path,
-                    int64_t bytes, const char *const *columns,
-                    size_t n_columns, struct csvlog **out,
-                    struct m2_error *err);
+                    int64_t bytes, const char *const *columns, size_t n_columns,
+                    struct csvlog **out, struct m2_error *err);
 /* One row of cells, already text; a NULL or empty cell stays empty. */
 int csvlog_row(struct csvlog *log, const char *const *cells,
                struct m2_error *err);

@@ -33,8 +33,8 @@ void driver_end(struct driver *driver)
     free(driver);
 }
 
-static int make_mark(struct driver *driver, const char *root,
-                     const char *name, struct m2_error *err)
+static int make_mark(struct driver *driver, const char *root, const char *name,
+                     struct m2_error *err)
 {
     struct text text = {0};
     int code = owner_self(&driver->owner, err);
@@ -53,8 +53,7 @@ static int make_mark(struct driver *driver, const char *root,
     if (driver->dirfd < 0)
         return m2_fail(err, M2_E_RESULTS, "%s: cannot open: %s", driver->path,
                        strerror(errno));
-    return owner_create(driver->dirfd, &driver->owner, &driver->owner_fd,
-                        err);
+    return owner_create(driver->dirfd, &driver->owner, &driver->owner_fd, err);
 }
 
 int driver_begin(const char *root, const char *name, struct driver **out,
@@ -114,8 +113,7 @@ int driver_each(const char *root, const char *name,
     for (size_t i = 0; code == 0 && i < names.count; i++) {
         char *path;
 
-        if (strncmp(names.items[i], DRIVER_PREFIX, strlen(DRIVER_PREFIX)) !=
-            0)
+        if (strncmp(names.items[i], DRIVER_PREFIX, strlen(DRIVER_PREFIX)) != 0)
             continue;
         path = path_join(text_string(&dir), names.items[i], err);
         if (path == NULL)

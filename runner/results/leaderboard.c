@@ -43,11 +43,9 @@ void leaderboard_free(struct leaderboard *board)
 }
 
 /* json objects keep the order in which they were read: that of config.yaml. */
-static char *settings_text(const struct run_entry *entry,
-                           struct m2_error *err)
+static char *settings_text(const struct run_entry *entry, struct m2_error *err)
 {
-    json_t *config =
-        (json_t *)(uintptr_t)run_value(entry, NULL, "config");
+    json_t *config = (json_t *)(uintptr_t)run_value(entry, NULL, "config");
     struct text text = {0};
     const char *key;
     json_t *value;
@@ -196,9 +194,9 @@ int run_list_differing_keys(const struct run_list *list, bool with_seed,
         json_t *value;
 
         /* Runs that share their keys with the first one bring nothing new. */
-        if (i > 0 && json_object_size(config) ==
-                         json_object_size(run_value(&list->entries[0], NULL,
-                                                    "config")))
+        if (i > 0 &&
+            json_object_size(config) ==
+                json_object_size(run_value(&list->entries[0], NULL, "config")))
             continue;
         json_object_foreach (config, key, value)
             if (code == 0 && (with_seed || strcmp(key, "seed") != 0) &&
@@ -217,8 +215,8 @@ int leaderboard_make(const struct run_list *list, struct leaderboard *out,
 
     *out = (struct leaderboard){.metric = "val/loss"};
     for (size_t i = 0; code == 0 && i < list->n; i++) {
-        const char *metric = json_string_value(
-            run_value(&list->entries[i], NULL, "metric"));
+        const char *metric =
+            json_string_value(run_value(&list->entries[i], NULL, "metric"));
 
         if (list->entries[i].record == NULL)
             continue;

@@ -12,13 +12,13 @@ struct statistic {
 };
 void statistic_add(struct statistic *statistic, double value);
 double statistic_mean(const struct statistic *statistic); /* NaN: none */
-double statistic_std(const struct statistic *statistic); /* NaN: n < 2 */
+double statistic_std(const struct statistic *statistic);  /* NaN: n < 2 */
 
 struct leaderboard_row {
     char *settings; /* canonical key: value lines without the seed */
     const struct run_entry *example; /* one of its runs */
-    struct statistic metric;   /* the runs' best value of their metric */
-    struct statistic val_mse;  /* at the best step */
+    struct statistic metric;         /* the runs' best value of their metric */
+    struct statistic val_mse;        /* at the best step */
     struct statistic naive;    /* best naive mse on the validation windows */
     struct statistic skill;    /* 1 - mse / naive, at the best step */
     struct statistic hit_rate; /* at the best step; returns only */

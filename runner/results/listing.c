@@ -56,13 +56,13 @@ static int load_record(struct run_entry *entry, struct m2_error *err)
         if (file_read(path, RECORD_LIMIT, M2_E_RESULTS, &text, &cause) != 0)
             entry->damage = memory_string(cause.text, err);
         else
-            entry->record = json_loadb(text_string(&text), text.length, 0,
-                                       &error);
+            entry->record =
+                json_loadb(text_string(&text), text.length, 0, &error);
         if (entry->damage == NULL && !json_is_object(entry->record)) {
             struct text reason = {0};
 
-            text_addf(&reason, "%s:%d:%d: not a run.json: %s", path,
-                      error.line, error.column, error.text);
+            text_addf(&reason, "%s:%d:%d: not a run.json: %s", path, error.line,
+                      error.column, error.text);
             entry->damage = text_steal(&reason, err);
             json_decref(entry->record);
             entry->record = NULL;
@@ -77,8 +77,7 @@ static int load_record(struct run_entry *entry, struct m2_error *err)
  * died without a word. */
 static void derive_state(struct run_entry *entry)
 {
-    const char *written =
-        json_string_value(run_value(entry, NULL, "state"));
+    const char *written = json_string_value(run_value(entry, NULL, "state"));
     struct owner owner;
     bool locked = false;
     int dirfd;
@@ -181,8 +180,7 @@ static int add_active(struct loading *loading, const char *active,
                          loading->err);
     text_addf(&run, "-%s", hash);
     /* The newest attempt stands for the run. */
-    while (code == 0 && i > 0 &&
-           strspn(names.items[i - 1], "0123456789") != 4)
+    while (code == 0 && i > 0 && strspn(names.items[i - 1], "0123456789") != 4)
         i--;
     if (code == 0 && i > 0) {
         path = path_join(active, names.items[i - 1], loading->err);
@@ -244,9 +242,9 @@ static int add_experiment(struct loading *loading, const char *dir,
         if (!is_run_name(names.items[i]))
             continue;
         path = path_join(dir, names.items[i], loading->err);
-        code = path == NULL ? M2_E_MEMORY
-                            : add_run(loading, path, experiment,
-                                      names.items[i], true);
+        code = path == NULL
+                   ? M2_E_MEMORY
+                   : add_run(loading, path, experiment, names.items[i], true);
         free(path);
     }
     string_list_free(&names);

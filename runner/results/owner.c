@@ -67,8 +67,8 @@ static int owner_write(int fd, const struct owner *owner, struct m2_error *err)
               owner->token, owner->pid, time_print(owner->start_ns, started),
               owner->start_ns, owner->heartbeat);
     code = text_check(&text, err);
-    if (code == 0 && pwrite(fd, text.bytes, text.length, 0) !=
-                         (ssize_t)text.length)
+    if (code == 0 &&
+        pwrite(fd, text.bytes, text.length, 0) != (ssize_t)text.length)
         code = m2_fail(err, M2_E_RESULTS, OWNER_FILE ": cannot write: %s",
                        strerror(errno));
     text_free(&text);
@@ -79,8 +79,8 @@ int owner_create(int dirfd, const struct owner *owner, int *fd_out,
                  struct m2_error *err)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int fd = openat(dirfd, OWNER_FILE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
-                    0666);
+    int fd =
+        openat(dirfd, OWNER_FILE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     int code;
 
     if (fd < 0)
@@ -150,8 +150,7 @@ int owner_read(int dirfd, struct owner *out, bool *locked_out,
     code = owner_parse(fd, out, err);
     /* Asking is enough: GETLK never takes the lock, so two observers do not
      * mistake each other for the owner. */
-    *locked_out = fcntl(fd, F_OFD_GETLK, &lock) == 0 &&
-                  lock.l_type != F_UNLCK;
+    *locked_out = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
     close(fd);
     return code;
 }
@@ -175,6 +174,5 @@ enum owner_state owner_judge(const struct owner *owner, bool locked,
         watch->heartbeat = owner->heartbeat;
         watch->since_s = now;
     }
-    return now - watch->since_s >= OWNER_SILENCE_S ? OWNER_DEAD
-                                                   : OWNER_UNSURE;
+    return now - watch->since_s >= OWNER_SILENCE_S ? OWNER_DEAD : OWNER_UNSURE;
 }

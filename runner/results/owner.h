@@ -15,7 +15,7 @@
 
 #include "m2_plugin.h"
 
-#define OWNER_SILENCE_S 60
+#define OWNER_SILENCE_S    60
 #define OWNER_TOKEN_LENGTH 32
 
 struct owner {
@@ -23,8 +23,8 @@ struct owner {
     char boot_id[64];
     char token[OWNER_TOKEN_LENGTH + 1]; /* random, names this attempt */
     int64_t pid;
-    int64_t start_ns;   /* wall clock, information only */
-    int64_t heartbeat;  /* counts up while the attempt lives */
+    int64_t start_ns;  /* wall clock, information only */
+    int64_t heartbeat; /* counts up while the attempt lives */
 };
 
 /* Facts of this process. */

@@ -127,8 +127,7 @@ static bool entry_matches(const struct run_entry *entry, const char *run)
     }
     length = strlen(run);
     return strncmp(entry->run, run, length) == 0 ||
-           (hash != NULL && length >= 4 &&
-            strncmp(hash + 1, run, length) == 0);
+           (hash != NULL && length >= 4 && strncmp(hash + 1, run, length) == 0);
 }
 
 static const char *started_at(const struct run_entry *entry)

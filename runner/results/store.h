@@ -13,7 +13,7 @@
 #include "util/text.h"
 
 #define RUN_HASH_LENGTH 12
-#define RUN_LABEL_MAX 80
+#define RUN_LABEL_MAX   80
 
 /* Which run of which experiment; all strings are borrowed. */
 struct run_place {

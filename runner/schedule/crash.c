@@ -13,8 +13,8 @@
 
 #define COPY_LIMIT ((size_t)1 << 30)
 
-static int copy_file(const char *from_dir, const char *to_dir,
-                     const char *name, struct m2_error *err)
+static int copy_file(const char *from_dir, const char *to_dir, const char *name,
+                     struct m2_error *err)
 {
     struct text bytes = {0};
     char *from = path_join(from_dir, name, err);
@@ -35,8 +35,8 @@ static int copy_file(const char *from_dir, const char *to_dir,
 
 static int copy_files(const char *from, const char *to, struct m2_error *err)
 {
-    static const char *const names[] = {
-        "config.yaml", "metrics.csv", "timing.csv", "log.txt"};
+    static const char *const names[] = {"config.yaml", "metrics.csv",
+                                        "timing.csv", "log.txt"};
     int code = 0;
 
     for (size_t i = 0; code == 0 && i < sizeof names / sizeof *names; i++)
@@ -47,8 +47,7 @@ static int copy_files(const char *from, const char *to, struct m2_error *err)
 /* The dead attempt's record with the new end; a minimal one when it had none
  * yet. */
 static json_t *failed_record(const char *dead, const struct run_place *place,
-                             const struct attempt *attempt,
-                             const char *reason)
+                             const struct attempt *attempt, const char *reason)
 {
     struct run_entry entry;
     char now[TIME_TEXT_SIZE];
@@ -59,8 +58,8 @@ static json_t *failed_record(const char *dead, const struct run_place *place,
         run_entry_free(&entry);
     }
     if (record == NULL)
-        record = json_pack("{s:i, s:s, s:s}", "schema", 1, "name",
-                           place->name, "identity", place->identity);
+        record = json_pack("{s:i, s:s, s:s}", "schema", 1, "name", place->name,
+                           "identity", place->identity);
     if (record == NULL)
         return NULL;
     time_print(time_now(), now);

@@ -21,8 +21,7 @@ static json_t *event_to_json(const struct event *event)
 {
     json_t *object = json_object();
 
-    json_object_set_new(object, "event",
-                        json_string(kind_names[event->kind]));
+    json_object_set_new(object, "event", json_string(kind_names[event->kind]));
     if (event->kind == EVENT_PROGRESS) {
         json_object_set_new(object, "step", json_integer(event->step));
         json_object_set_new(object, "total", json_integer(event->total));
@@ -74,8 +73,7 @@ static void get_string(const json_t *object, const char *key, char *out,
 void event_parse(const char *line, struct event *out)
 {
     json_t *object = json_loads(line, 0, NULL);
-    const char *name =
-        json_string_value(json_object_get(object, "event"));
+    const char *name = json_string_value(json_object_get(object, "event"));
 
     *out = (struct event){.kind = EVENT_NONE};
     for (int i = 1; name != NULL && i <= EVENT_ERROR; i++)

@@ -23,9 +23,9 @@ enum event_kind {
 struct event {
     enum event_kind kind;
     int64_t step, total;
-    double loss;     /* NaN: none yet */
-    double rate;     /* samples per second */
-    double eta;      /* seconds to the end, NaN: unknown */
+    double loss; /* NaN: none yet */
+    double rate; /* samples per second */
+    double eta;  /* seconds to the end, NaN: unknown */
     char state[16];
     int code;
     char path[4096];

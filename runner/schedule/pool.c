@@ -266,8 +266,7 @@ static bool next_task(const struct pool *pool, size_t *out)
             *out = i;
             return true;
         }
-    if (request->no_wait ||
-        time_monotonic() - pool->held_at_s < HELD_RETRY_S)
+    if (request->no_wait || time_monotonic() - pool->held_at_s < HELD_RETRY_S)
         return false;
     for (size_t i = 0; i < request->n_tasks; i++)
         if (request->tasks[i].state == TASK_HELD) {
@@ -366,12 +365,12 @@ static void count_results(const struct pool_request *request,
         bool done = strcmp(task->result, "done") == 0;
 
         out->n_skipped += task->state == TASK_SKIPPED;
-        out->n_done += (task->state == TASK_ENDED ||
-                        task->state == TASK_SKIPPED) && done;
-        out->n_failed += (task->state == TASK_ENDED ||
-                          task->state == TASK_SKIPPED) && !done;
-        out->n_stopped += task->state == TASK_STOPPED ||
-                          task->state == TASK_WAITING;
+        out->n_done +=
+            (task->state == TASK_ENDED || task->state == TASK_SKIPPED) && done;
+        out->n_failed +=
+            (task->state == TASK_ENDED || task->state == TASK_SKIPPED) && !done;
+        out->n_stopped +=
+            task->state == TASK_STOPPED || task->state == TASK_WAITING;
         out->n_held += task->state == TASK_HELD;
         if (task->state == TASK_ERROR && out->n_errors++ == 0)
             out->first_error = task->code;
@@ -387,8 +386,8 @@ int pool_run(const struct pool_request *request, struct pool_result *out,
     *out = (struct pool_result){0};
     pool.program = path_executable(err);
     pool.jobs = memory_zeroed((size_t)request->jobs, sizeof *pool.jobs, err);
-    pool.progress = progress_new(request->jobs, request->n_tasks,
-                                 request->quiet);
+    pool.progress =
+        progress_new(request->jobs, request->n_tasks, request->quiet);
     if (pool.program == NULL || pool.jobs == NULL)
         code = M2_E_MEMORY;
     for (int i = 0; code == 0 && i < request->jobs; i++)

@@ -42,11 +42,11 @@ struct pool_request {
     const char *root, *name;
     struct pool_task *tasks;
     size_t n_tasks;
-    int jobs;            /* workers at once */
-    int threads;         /* per worker */
-    bool stop_on_error;  /* --on-error stop */
+    int jobs;             /* workers at once */
+    int threads;          /* per worker */
+    bool stop_on_error;   /* --on-error stop */
     int64_t max_failures; /* 0: no limit */
-    bool no_wait;        /* do not wait for runs claimed elsewhere */
+    bool no_wait;         /* do not wait for runs claimed elsewhere */
     bool takeover;
     bool quiet;
     const char *const *worker_options; /* extra arguments, NULL-terminated */

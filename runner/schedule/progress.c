@@ -110,10 +110,9 @@ static void draw(struct progress *progress)
         put_line(progress, &line);
     }
     text_clear(&line);
-    text_addf(&line, "%zu of %zu runs, %s", progress->n_ended,
-              progress->n_runs,
-              number_print_duration(time_monotonic() - progress->started_s,
-                                    elapsed));
+    text_addf(
+        &line, "%zu of %zu runs, %s", progress->n_ended, progress->n_runs,
+        number_print_duration(time_monotonic() - progress->started_s, elapsed));
     put_line(progress, &line);
     fflush(stderr);
     text_free(&line);

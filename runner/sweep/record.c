@@ -123,8 +123,8 @@ static void take_block(const char *line, struct text *out)
 {
     const char *at = strchr(line, '\n');
 
-    for (at = at != NULL ? at + 1 : ""; strncmp(at, "  ", 2) == 0 ||
-                                        *at == '\n';) {
+    for (at = at != NULL ? at + 1 : "";
+         strncmp(at, "  ", 2) == 0 || *at == '\n';) {
         size_t length = strcspn(at, "\n");
 
         if (length > 2)
@@ -134,8 +134,8 @@ static void take_block(const char *line, struct text *out)
     }
 }
 
-static int parse_run(const char *path, const char *line,
-                     struct record_run *out, struct m2_error *err)
+static int parse_run(const char *path, const char *line, struct record_run *out,
+                     struct m2_error *err)
 {
     json_t *object = json_loadb(line + 2, strcspn(line + 2, "\n"), 0, NULL);
     const char *label = json_string_value(json_object_get(object, "run"));

@@ -52,10 +52,10 @@ static int allocate(struct batcher *batcher, struct m2_error *err)
     size_t real = m2_dtype_size(device_real(batcher->device));
     size_t rows = (size_t)n_starts(batcher, batcher->B);
     size_t norms = (size_t)(batcher->B * 2 * batcher->O);
-    int code = buffer_alloc(batcher->device,
-                            (size_t)(batcher->S * (batcher->F + batcher->O)) *
-                                real,
-                            &batcher->series, err);
+    int code =
+        buffer_alloc(batcher->device,
+                     (size_t)(batcher->S * (batcher->F + batcher->O)) * real,
+                     &batcher->series, err);
 
     if (code == 0)
         code = buffer_alloc(batcher->device, rows * sizeof(int32_t),
@@ -67,8 +67,8 @@ static int allocate(struct batcher *batcher, struct m2_error *err)
         return code;
     batcher->host_starts = memory_zeroed(rows, sizeof(int32_t), err);
     batcher->host_norms = memory_zeroed(norms, sizeof(double), err);
-    batcher->host_output = memory_zeroed(rows * (size_t)batcher->width,
-                                         sizeof(double), err);
+    batcher->host_output =
+        memory_zeroed(rows * (size_t)batcher->width, sizeof(double), err);
     if (batcher->host_starts == NULL || batcher->host_norms == NULL ||
         batcher->host_output == NULL)
         return M2_E_MEMORY;
@@ -76,8 +76,8 @@ static int allocate(struct batcher *batcher, struct m2_error *err)
 }
 
 int batcher_create(struct m2_device *device, const struct dataset *dataset,
-                   const struct config *config, int64_t B,
-                   struct batcher **out, struct m2_error *err)
+                   const struct config *config, int64_t B, struct batcher **out,
+                   struct m2_error *err)
 {
     struct batcher *batcher = memory_zeroed(1, sizeof *batcher, err);
     struct m2_view features, targets;
@@ -137,8 +137,7 @@ static void fill_starts(struct batcher *batcher, const int32_t *starts,
     }
     for (int64_t i = 0; i < b; i++)
         for (int64_t t = 0; t < batcher->L; t++)
-            batcher->host_starts[i * batcher->L + t] =
-                starts[i] + (int32_t)t;
+            batcher->host_starts[i * batcher->L + t] = starts[i] + (int32_t)t;
 }
 
 int batcher_gather(struct batcher *batcher, struct model *model,
@@ -169,9 +168,9 @@ int batcher_gather(struct batcher *batcher, struct model *model,
     fill_starts(batcher, starts, b);
     code = view_upload_i32(batcher->device, &gather.starts,
                            batcher->host_starts, err);
-    return code != 0 ? code
-                     : op_call(batcher->device, M2_OP_gather_windows, &gather,
-                               err);
+    return code != 0
+               ? code
+               : op_call(batcher->device, M2_OP_gather_windows, &gather, err);
 }
 
 int batcher_undo_norm(struct batcher *batcher, double *predictions, int64_t b,
@@ -182,9 +181,9 @@ int batcher_undo_norm(struct batcher *batcher, double *predictions, int64_t b,
 
     if (batcher->config->data.window_norm == M2_NORM_NONE)
         return 0;
-    code = buffer_download(batcher->device, batcher->norms, 0,
-                           batcher->host_norms,
-                           (size_t)(b * 2 * O) * sizeof(double), err);
+    code =
+        buffer_download(batcher->device, batcher->norms, 0, batcher->host_norms,
+                        (size_t)(b * 2 * O) * sizeof(double), err);
     for (int64_t i = 0; code == 0 && i < b; i++) {
         const double *shift = batcher->host_norms + i * 2 * O;
         double *row = predictions + i * batcher->width;
@@ -196,19 +195,18 @@ int batcher_undo_norm(struct batcher *batcher, double *predictions, int64_t b,
 }
 
 /* Output of the last batch, the row that counts of each window. */
-static int take_output(struct batcher *batcher, struct model *model,
-                       int64_t b, double *out, struct m2_error *err)
+static int take_output(struct batcher *batcher, struct model *model, int64_t b,
+                       double *out, struct m2_error *err)
 {
     struct m2_view output = model_output(model, b);
     int64_t stride = batcher->every_row ? batcher->L : 1;
     size_t width = (size_t)batcher->width;
-    int code = view_download(batcher->device, &output, batcher->host_output,
-                             err);
+    int code =
+        view_download(batcher->device, &output, batcher->host_output, err);
 
     for (int64_t i = 0; code == 0 && i < b; i++)
         memcpy(out + i * batcher->width,
-               batcher->host_output +
-                   ((i + 1) * stride - 1) * batcher->width,
+               batcher->host_output + ((i + 1) * stride - 1) * batcher->width,
                width * sizeof *out);
     return code != 0 ? code : batcher_undo_norm(batcher, out, b, err);
 }
@@ -228,8 +226,8 @@ int predict_windows(struct batcher *batcher, struct model *model,
         if (code == 0)
             code = model_forward(model, b, err);
         if (code == 0)
-            code = take_output(batcher, model, b, out + i * batcher->width,
-                               err);
+            code =
+                take_output(batcher, model, b, out + i * batcher->width, err);
     }
     return code;
 }

@@ -15,8 +15,8 @@ struct batcher; /* opaque */
 
 /* Batches of up to B windows for a model with this config. */
 int batcher_create(struct m2_device *device, const struct dataset *dataset,
-                   const struct config *config, int64_t B,
-                   struct batcher **out, struct m2_error *err);
+                   const struct config *config, int64_t B, struct batcher **out,
+                   struct m2_error *err);
 void batcher_free(struct batcher *batcher);
 
 /* Cuts the b windows that start at `starts` into the model's input and, when
@@ -27,8 +27,8 @@ int batcher_gather(struct batcher *batcher, struct model *model,
 
 /* Undoes window_norm on predictions (b, width), in place, for the batch that
  * was gathered last. */
-int batcher_undo_norm(struct batcher *batcher, double *predictions,
-                      int64_t b, struct m2_error *err);
+int batcher_undo_norm(struct batcher *batcher, double *predictions, int64_t b,
+                      struct m2_error *err);
 
 /* Bytes on the device that a dataset of S rows takes. */
 uint64_t batcher_bytes(const struct dataset *dataset,

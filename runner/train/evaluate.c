@@ -39,13 +39,12 @@ int evaluator_create(struct session *session, struct evaluator **out,
         code = baseline_evaluate(dataset, data, part,
                                  &evaluator->baselines[part], err);
     }
-    if (code == 0 && !size_multiply((size_t)most, (size_t)evaluator->width,
-                                    &n))
+    if (code == 0 && !size_multiply((size_t)most, (size_t)evaluator->width, &n))
         code = m2_fail(err, M2_E_MEMORY, "predictions: size overflow");
     if (code == 0) {
         evaluator->predictions = memory_zeroed(n, sizeof(double), err);
-        evaluator->truth = memory_zeroed((size_t)evaluator->width,
-                                         sizeof(double), err);
+        evaluator->truth =
+            memory_zeroed((size_t)evaluator->width, sizeof(double), err);
         code = evaluator->predictions == NULL || evaluator->truth == NULL
                    ? M2_E_MEMORY
                    : 0;

@@ -169,8 +169,8 @@ int gradient_tree_add(struct gradient_tree *tree, int64_t i,
     return reduce(tree, node, err);
 }
 
-int gradient_tree_finish(struct gradient_tree *tree,
-                         const struct m2_view *sum, struct m2_error *err)
+int gradient_tree_finish(struct gradient_tree *tree, const struct m2_view *sum,
+                         struct m2_error *err)
 {
     int level = 0;
     struct node *root;

@@ -28,7 +28,7 @@ int gradient_tree_add(struct gradient_tree *tree, int64_t i,
                       const struct m2_view *gradient, struct m2_error *err);
 
 /* Copies the root into `sum`; every leaf must have been added. */
-int gradient_tree_finish(struct gradient_tree *tree,
-                         const struct m2_view *sum, struct m2_error *err);
+int gradient_tree_finish(struct gradient_tree *tree, const struct m2_view *sum,
+                         struct m2_error *err);
 
 #endif

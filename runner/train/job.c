@@ -31,7 +31,8 @@ struct job {
     char started[TIME_TEXT_SIZE];
 };
 
-/* ---- callbacks of the loop -------------------------------------------------- */
+/* ---- callbacks of the loop --------------------------------------------------
+ */
 
 static int after_step(void *context, const struct train_progress *progress,
                       struct m2_error *err)
@@ -51,16 +52,16 @@ static bool stop_requested(void *context)
            job->request->stop_requested(job->request->context);
 }
 
-/* ---- files of the attempt ------------------------------------------------- */
+/* ---- files of the attempt -------------------------------------------------
+ */
 
-static int write_file(const struct job *job, const char *name,
-                      const char *text, struct m2_error *err)
+static int write_file(const struct job *job, const char *name, const char *text,
+                      struct m2_error *err)
 {
     char *path = path_join(attempt_path(job->attempt), name, err);
-    int code = path == NULL
-                   ? M2_E_MEMORY
-                   : file_write_atomic(path, text, strlen(text), M2_E_RESULTS,
-                                       err);
+    int code = path == NULL ? M2_E_MEMORY
+                            : file_write_atomic(path, text, strlen(text),
+                                                M2_E_RESULTS, err);
 
     free(path);
     return code;
@@ -89,8 +90,8 @@ static int open_log(const struct job *job, struct m2_error *err)
 
 static int begin_files(const struct job *job, struct m2_error *err)
 {
-    char *checkpoints = path_join(attempt_path(job->attempt), "checkpoints",
-                                  err);
+    char *checkpoints =
+        path_join(attempt_path(job->attempt), "checkpoints", err);
     int code = checkpoints == NULL
                    ? M2_E_MEMORY
                    : file_make_dirs(checkpoints, M2_E_RESULTS, err);
@@ -103,8 +104,8 @@ static int begin_files(const struct job *job, struct m2_error *err)
     return code;
 }
 
-static int write_record(struct job *job, const char *state,
-                        const char *reason, struct m2_error *err)
+static int write_record(struct job *job, const char *state, const char *reason,
+                        struct m2_error *err)
 {
     const struct record_facts facts = {
         .name = job->request->place.name,
@@ -113,8 +114,8 @@ static int write_record(struct job *job, const char *state,
         .reason = reason,
         .attempt = job->attempt,
         .earlier_attempts = job->resume.attempts,
-        .started = job->resume.started != NULL ? job->resume.started
-                                               : job->started,
+        .started =
+            job->resume.started != NULL ? job->resume.started : job->started,
         .from_step = job->resume.found ? job->resume.resume.state.step : 0,
         .threads = job->request->threads,
         .session = job->session_open ? &job->session : NULL,
@@ -196,9 +197,9 @@ static int score_test(struct job *job, struct m2_error *err)
         return code;
     code = checkpoint_restore(&file, job->session.model, NULL, err);
     st_free(&file);
-    return code != 0 ? code
-                     : evaluator_run(job->evaluator, PART_TEST, &job->test,
-                                     err);
+    return code != 0
+               ? code
+               : evaluator_run(job->evaluator, PART_TEST, &job->test, err);
 }
 
 static int publish(struct job *job, const char *state, const char *reason,
@@ -215,13 +216,13 @@ static int publish(struct job *job, const char *state, const char *reason,
     if (code == 0) {
         job->result->end = JOB_PUBLISHED;
         snprintf(job->result->state, sizeof job->result->state, "%s", state);
-        snprintf(job->result->reason, sizeof job->result->reason, "%s",
-                 reason);
+        snprintf(job->result->reason, sizeof job->result->reason, "%s", reason);
     }
     return code;
 }
 
-/* ---- the run --------------------------------------------------------------- */
+/* ---- the run ---------------------------------------------------------------
+ */
 
 static void tell_facts(const struct job *job)
 {
@@ -241,9 +242,8 @@ static void tell_facts(const struct job *job)
                      *where != '\0' ? ", first at " : "", where);
     }
     for (enum part part = 0; part < N_PARTS; part++)
-        log_info("%s: %" PRId64 " rows, %" PRId64 " windows",
-                 part_names[part], dataset->part_rows[part],
-                 dataset->parts[part].n);
+        log_info("%s: %" PRId64 " rows, %" PRId64 " windows", part_names[part],
+                 dataset->part_rows[part], dataset->parts[part].n);
 }
 
 static void tell_baselines(const struct job *job)
@@ -356,8 +356,7 @@ static int take_published(struct job *job, char *path, struct m2_error *err)
     if (code != 0)
         return code;
     reason = json_string_value(run_value(&entry, NULL, "reason"));
-    snprintf(job->result->state, sizeof job->result->state, "%s",
-             entry.state);
+    snprintf(job->result->state, sizeof job->result->state, "%s", entry.state);
     snprintf(job->result->reason, sizeof job->result->reason, "%s",
              reason != NULL ? reason : "");
     run_entry_free(&entry);
@@ -390,8 +389,7 @@ int job_run(const struct job_request *request, struct job_result *out,
 
     *out = (struct job_result){0};
     time_print(time_now(), job.started);
-    code = attempt_claim(&claim_request, &claim, &job.attempt, &published,
-                         err);
+    code = attempt_claim(&claim_request, &claim, &job.attempt, &published, err);
     if (code != 0)
         return code;
     if (claim == CLAIM_PUBLISHED)

@@ -15,4 +15,5 @@ librunner_a_SOURCES += \
 	runner/train/rows.c runner/train/rows.h \
 	runner/train/session.c runner/train/session.h \
 	runner/train/trace.c runner/train/trace.h \
-	runner/train/trainer.c runner/train/trainer.h
+	runner/train/trainer.c runner/train/trainer.h \
+	runner/train/update.c runner/train/update.h

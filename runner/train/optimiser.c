@@ -43,8 +43,8 @@ static struct m2_adamw group(const struct optimiser *optimiser,
                              const struct config_train *config, bool decayed)
 {
     int64_t first = decayed ? 0 : optimiser->n_decayed;
-    int64_t count = decayed ? optimiser->n_decayed
-                            : optimiser->n - optimiser->n_decayed;
+    int64_t count =
+        decayed ? optimiser->n_decayed : optimiser->n - optimiser->n_decayed;
 
     return (struct m2_adamw){
         .beta1 = config->optimizer.betas[0],
@@ -199,16 +199,16 @@ int optimiser_step(struct optimiser *optimiser, int64_t step, double lr,
         1.0 - pow(optimiser->betas[1], (double)step),
     };
     double clip[3];
-    int code = buffer_upload(optimiser->device, optimiser->values,
-                             AT_STEP * sizeof(double), values, sizeof values,
-                             err);
+    int code =
+        buffer_upload(optimiser->device, optimiser->values,
+                      AT_STEP * sizeof(double), values, sizeof values, err);
 
     if (code == 0)
         code = run_calls(optimiser, err);
     if (code == 0)
-        code = buffer_download(optimiser->device, optimiser->values,
-                               AT_CLIP * sizeof(double), clip, sizeof clip,
-                               err);
+        code =
+            buffer_download(optimiser->device, optimiser->values,
+                            AT_CLIP * sizeof(double), clip, sizeof clip, err);
     if (code == 0)
         *out = (struct optimiser_result){clip[0], clip[2] != 0.0};
     return code;

@@ -50,11 +50,11 @@ static json_t *baselines_object(const struct baseline_scores *scores)
 
     for (int i = 0; i < N_BASELINES; i++)
         if (scores->valid[i])
-            json_object_set_new(
-                object, baseline_names[i],
-                json_pack("{s:o, s:o, s:o}", "mse", number(scores->mse[i]),
-                          "mae", number(scores->mae[i]), "rmse_raw",
-                          number(scores->rmse_raw[i])));
+            json_object_set_new(object, baseline_names[i],
+                                json_pack("{s:o, s:o, s:o}", "mse",
+                                          number(scores->mse[i]), "mae",
+                                          number(scores->mae[i]), "rmse_raw",
+                                          number(scores->rmse_raw[i])));
     return object;
 }
 
@@ -64,9 +64,9 @@ static void add_baselines(json_t *record, const struct record_facts *facts)
 
     for (enum part part = PART_VAL; part < N_PARTS; part++)
         if (facts->session->dataset.parts[part].n > 0)
-            json_object_set_new(object, part_names[part],
-                                baselines_object(evaluator_baselines(
-                                    facts->evaluator, part)));
+            json_object_set_new(
+                object, part_names[part],
+                baselines_object(evaluator_baselines(facts->evaluator, part)));
     json_object_set_new(record, "baselines", object);
 }
 
@@ -92,9 +92,9 @@ static json_t *host_object(const struct record_facts *facts)
 static json_t *environment_object(void)
 {
     static const char *const names[] = {
-        "OMP_NUM_THREADS",     "OMP_PROC_BIND",       "OPENBLAS_CORETYPE",
+        "OMP_NUM_THREADS",      "OMP_PROC_BIND",        "OPENBLAS_CORETYPE",
         "OPENBLAS_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "M2RUN_PLUGIN_PATH",
-        "LD_PRELOAD",          "SLURM_JOB_ID"};
+        "LD_PRELOAD",           "SLURM_JOB_ID"};
     json_t *object = json_object();
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -157,14 +157,14 @@ static json_t *instruments_list(const struct dataset *dataset)
     for (int64_t i = 0; i < dataset->n_series; i++) {
         const struct dataset_series *series = &dataset->series[i];
 
-        if (i > 0 && strcmp(series->instrument,
-                            dataset->series[i - 1].instrument) == 0)
+        if (i > 0 &&
+            strcmp(series->instrument, dataset->series[i - 1].instrument) == 0)
             continue; /* another channel of it */
         json_array_append_new(
-            list, json_pack("{s:s, s:I, s:s}", "name", series->instrument,
-                            "step_ns", (json_int_t)series->step_ns, "stamp",
-                            series->stamp == M2_STAMP_CLOSE ? "close"
-                                                            : "open"));
+            list,
+            json_pack("{s:s, s:I, s:s}", "name", series->instrument, "step_ns",
+                      (json_int_t)series->step_ns, "stamp",
+                      series->stamp == M2_STAMP_CLOSE ? "close" : "open"));
     }
     return list;
 }
@@ -214,8 +214,7 @@ static json_t *attempts_list(const struct record_facts *facts)
     if (facts->outcome != NULL) {
         json_object_set_new(entry, "to_step",
                             json_integer(facts->outcome->state.step));
-        json_object_set_new(entry, "seconds",
-                            number(facts->outcome->seconds));
+        json_object_set_new(entry, "seconds", number(facts->outcome->seconds));
     }
     json_array_append_new(list, entry);
     return list;
@@ -228,8 +227,7 @@ static void add_outcome(json_t *record, const struct record_facts *facts)
     json_t *best = score_object(facts->best, "val/");
 
     json_object_set_new(final, "train/loss", number(outcome->train_loss));
-    json_object_set_new(best, "step",
-                        json_integer(outcome->state.best_step));
+    json_object_set_new(best, "step", json_integer(outcome->state.best_step));
     json_object_set_new(best, "value", number(outcome->best_value));
     json_object_set_new(record, "step", json_integer(outcome->state.step));
     json_object_set_new(record, "steps", json_integer(outcome->total_steps));
@@ -237,16 +235,14 @@ static void add_outcome(json_t *record, const struct record_facts *facts)
     json_object_set_new(record, "early_stopped",
                         json_boolean(outcome->early_stopped));
     json_object_set_new(record, "seconds", number(outcome->seconds));
-    json_object_set_new(
-        record, "samples_per_s",
-        number(outcome->seconds > 0
-                   ? (double)outcome->samples / outcome->seconds
-                   : NAN));
+    json_object_set_new(record, "samples_per_s",
+                        number(outcome->seconds > 0
+                                   ? (double)outcome->samples / outcome->seconds
+                                   : NAN));
     json_object_set_new(record, "final", final);
     json_object_set_new(record, "best", best);
     if (facts->test != NULL && facts->test->n > 0)
-        json_object_set_new(record, "test", score_object(facts->test,
-                                                         "test/"));
+        json_object_set_new(record, "test", score_object(facts->test, "test/"));
 }
 
 static void add_session(json_t *record, const struct record_facts *facts)

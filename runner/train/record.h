@@ -23,7 +23,7 @@ struct record_facts {
     int threads;
     const struct session *session; /* NULL: not opened */
     const struct config *config;
-    const json_t *settings; /* {key: canonical text} of the resolved config */
+    const json_t *settings;  /* {key: canonical text} of the resolved config */
     const char *fingerprint; /* data files and their SHA-256 */
     const struct train_outcome *outcome;
     struct evaluator *evaluator; /* baselines */

@@ -80,8 +80,8 @@ static int take_history(struct resume_point *point, const char *dir,
 
     if (code != 0)
         return code;
-    point->attempts = json_incref(
-        (json_t *)(uintptr_t)run_value(&entry, NULL, "attempts"));
+    point->attempts =
+        json_incref((json_t *)(uintptr_t)run_value(&entry, NULL, "attempts"));
     started = json_string_value(run_value(&entry, NULL, "started"));
     if (started != NULL)
         point->started = memory_string(started, err);
@@ -89,8 +89,8 @@ static int take_history(struct resume_point *point, const char *dir,
     return 0;
 }
 
-static int copy_file(const char *from_dir, const char *to_dir,
-                     const char *name, struct m2_error *err)
+static int copy_file(const char *from_dir, const char *to_dir, const char *name,
+                     struct m2_error *err)
 {
     struct text bytes = {0};
     char *from = path_join(from_dir, name, err);
@@ -100,8 +100,8 @@ static int copy_file(const char *from_dir, const char *to_dir,
     if (code == 0 && file_exists(from))
         code = file_read(from, COPY_LIMIT, M2_E_RESULTS, &bytes, err);
     if (code == 0 && bytes.length > 0)
-        code = file_write_atomic(to, bytes.bytes, bytes.length, M2_E_RESULTS,
-                                 err);
+        code =
+            file_write_atomic(to, bytes.bytes, bytes.length, M2_E_RESULTS, err);
     text_free(&bytes);
     free(from);
     free(to);

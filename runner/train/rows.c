@@ -21,8 +21,8 @@ struct rows {
     char names[SCORE_MAX][32];
 };
 
-static const char *const timing_columns[] = {"step", "seconds",
-                                             "samples_per_s", "peak_bytes"};
+static const char *const timing_columns[] = {"step", "seconds", "samples_per_s",
+                                             "peak_bytes"};
 enum { N_TIMING = sizeof timing_columns / sizeof *timing_columns };
 
 static size_t metric_columns(const struct rows *rows, const char **columns)
@@ -41,15 +41,15 @@ static size_t metric_columns(const struct rows *rows, const char **columns)
 
 /* Times are not compared, so a torn last line of an earlier attempt is cut
  * and the rest is kept. */
-static int continue_timing(struct rows *rows, int dirfd,
-                           const char *resume_dir, struct m2_error *err)
+static int continue_timing(struct rows *rows, int dirfd, const char *resume_dir,
+                           struct m2_error *err)
 {
     struct text text = {0};
     char *path = path_join(resume_dir, "timing.csv", err);
     const char *end;
-    int code = path == NULL ? M2_E_MEMORY
-                            : file_read(path, (size_t)1 << 30, M2_E_RESULTS,
-                                        &text, err);
+    int code = path == NULL
+                   ? M2_E_MEMORY
+                   : file_read(path, (size_t)1 << 30, M2_E_RESULTS, &text, err);
 
     if (code == 0) {
         end = strrchr(text_string(&text), '\n');
@@ -70,9 +70,8 @@ static int continue_metrics(struct rows *rows, int dirfd,
     size_t n = metric_columns(rows, columns);
     char *path = path_join(resume_dir, "metrics.csv", err);
     int code = path == NULL ? M2_E_MEMORY
-                            : csvlog_continue(dirfd, "metrics.csv", path,
-                                              bytes, columns, n,
-                                              &rows->metrics, err);
+                            : csvlog_continue(dirfd, "metrics.csv", path, bytes,
+                                              columns, n, &rows->metrics, err);
 
     free(path);
     return code;
@@ -103,8 +102,8 @@ int rows_open(int dirfd, const char *resume_dir,
         code = csvlog_create(dirfd, "metrics.csv", columns, n, &rows->metrics,
                              err);
         if (code == 0)
-            code = csvlog_create(dirfd, "timing.csv", timing_columns,
-                                 N_TIMING, &rows->timing, err);
+            code = csvlog_create(dirfd, "timing.csv", timing_columns, N_TIMING,
+                                 &rows->timing, err);
     }
     if (code != 0) {
         rows_close(rows);
@@ -149,9 +148,8 @@ int rows_write(struct rows *rows, const struct train_state *state, double lr,
     cells[n] = number_cell(state->row_norm / steps, text[n]);
     n++;
     for (size_t i = 0; i < rows->n_scores; i++, n++)
-        cells[n] = score == NULL
-                       ? ""
-                       : number_cell(score->items[i].value, text[n]);
+        cells[n] =
+            score == NULL ? "" : number_cell(score->items[i].value, text[n]);
     trace_print(state->trace, trace);
     cells[n++] = trace;
     return csvlog_row(rows->metrics, cells, err);

@@ -20,8 +20,8 @@ struct session {
 
 struct session_request {
     const struct config *config;
-    int threads;   /* at least 1 */
-    bool training; /* gradients and all activations */
+    int threads;      /* at least 1 */
+    bool training;    /* gradients and all activations */
     bool all_windows; /* dataset_request.all_windows */
     const struct dataset_scaling_table *scaling; /* NULL: fit */
 };

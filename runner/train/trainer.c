@@ -7,12 +7,9 @@
 #include <string.h>
 
 #include "plugins/loader.h"
-#include "train/gradient_tree.h"
-#include "train/lr_schedule.h"
-#include "train/order.h"
 #include "train/rows.h"
+#include "train/update.h"
 #include "util/log.h"
-#include "util/memory.h"
 #include "util/path.h"
 #include "util/timefmt.h"
 
@@ -23,15 +20,12 @@ struct trainer {
     struct evaluator *evaluator;
     struct train_outcome *outcome;
     struct train_state *state; /* inside the outcome */
-    struct optimiser *optimiser;
-    struct gradient_tree *tree; /* NULL: a batch is one microbatch */
+    struct updater *updater;
     struct checkpoint_writer *writer;
     struct rows *rows;
     char *last_path, *best_path;
     char *scaling; /* text for checkpoints */
-    int64_t n_windows, microbatch, order_epoch;
-    size_t *order;   /* (n_windows) of order_epoch */
-    int32_t *starts; /* (batch_size) */
+    int64_t n_windows;
     double started_s, step_loss;
 };
 
@@ -47,178 +41,41 @@ int64_t train_total_steps(const struct config *config,
 
 /* ---- one step ---------------------------------------------------------- */
 
-static int load_order(struct trainer *trainer, struct m2_error *err)
-{
-    if (trainer->order_epoch == trainer->state->epoch)
-        return 0;
-    trainer->order_epoch = trainer->state->epoch;
-    return train_order(trainer->config->seed, trainer->state->epoch,
-                       (size_t)trainer->n_windows, trainer->order, err);
-}
-
-/* The windows of the next batch into starts; returns how many. */
-static int64_t next_batch(struct trainer *trainer)
-{
-    const int32_t *all = trainer->session->dataset.parts[PART_TRAIN].starts;
-    int64_t left = trainer->n_windows - trainer->state->cursor;
-    int64_t B = trainer->config->train.batch_size;
-    int64_t n = left < B ? left : B;
-
-    for (int64_t i = 0; i < n; i++)
-        trainer->starts[i] =
-            all[trainer->order[trainer->state->cursor + i]];
-    return n;
-}
-
-static int zero_gradients(struct trainer *trainer, struct m2_error *err)
-{
-    struct m2_fill fill = {.y = model_gradients(trainer->session->model)};
-
-    return op_call(trainer->session->device, M2_OP_fill, &fill, err);
-}
-
-/* Gradient of windows [first, first+b) of the batch into the arena, from
- * zero; adds their loss to *loss_sum. */
-static int microbatch(struct trainer *trainer, int64_t first, int64_t b,
-                      double scale, double *loss_sum, struct m2_error *err)
-{
-    struct session *session = trainer->session;
-    struct m2_view loss = model_loss(session->model);
-    double sums[3];
-    int code = model_prepare(session->model, b, err);
-
-    if (code == 0)
-        code = zero_gradients(trainer, err);
-    if (code == 0)
-        code = batcher_gather(session->batcher, session->model,
-                              trainer->starts + first, b, true, err);
-    if (code == 0)
-        code = model_forward_backward(session->model, b, scale, err);
-    if (code == 0)
-        code = view_download(session->device, &loss, sums, err);
-    if (code == 0)
-        *loss_sum += sums[0];
-    return code;
-}
-
-/* Gradient of a batch: the fixed tree of its microbatches. */
-static int batch_gradient(struct trainer *trainer, int64_t n, double scale,
-                          double *loss_sum, struct m2_error *err)
-{
-    struct m2_view gradient = model_gradients(trainer->session->model);
-    int64_t size = trainer->microbatch, n_leaves = (n + size - 1) / size;
-    int code = 0;
-
-    if (n_leaves == 1)
-        return microbatch(trainer, 0, n, scale, loss_sum, err);
-    gradient_tree_begin(trainer->tree, n_leaves);
-    for (int64_t i = 0; code == 0 && i < n_leaves; i++) {
-        int64_t first = i * size, b = n - first < size ? n - first : size;
-
-        code = microbatch(trainer, first, b, scale, loss_sum, err);
-        if (code == 0)
-            code = gradient_tree_add(trainer->tree, i, &gradient, err);
-    }
-    return code != 0 ? code
-                     : gradient_tree_finish(trainer->tree, &gradient, err);
-}
-
-/* Values that one window's loss is a mean over. */
-static int64_t values_per_window(const struct trainer *trainer)
-{
-    struct m2_view target = model_target(trainer->session->model, 1);
-
-    return target.rows * target.cols;
-}
-
-static double learning_rate(const struct trainer *trainer, int64_t step)
-{
-    const struct config_train *train = &trainer->config->train;
-
-    return lr_schedule(train->schedule.type, step,
-                       trainer->outcome->total_steps,
-                       train->schedule.warmup_steps, train->optimizer.lr,
-                       train->schedule.min_ratio);
-}
-
-static int diverged(struct trainer *trainer, double loss, double norm,
-                    struct m2_error *err)
-{
-    const char *name = NULL;
-    struct m2_error ignored;
-
-    /* The gradient went bad in this step; parameters are as they were before
-     * it, so a bad one among them was bad from the start. */
-    if (model_first_not_finite(trainer->session->model, false, &name,
-                               &ignored) != 0 ||
-        name == NULL) {
-        if (model_first_not_finite(trainer->session->model, true, &name,
-                                   &ignored) != 0)
-            name = NULL;
-        return m2_fail(err, M2_E_DIVERGED,
-                       "step %" PRId64 ": the gradient of %s is not finite "
-                       "(loss %g, gradient norm %g)",
-                       trainer->state->step + 1,
-                       name != NULL ? name : "the model", loss, norm);
-    }
-    return m2_fail(err, M2_E_DIVERGED,
-                   "step %" PRId64 ": parameter %s is not finite (loss %g)",
-                   trainer->state->step + 1, name, loss);
-}
-
-static void advance(struct trainer *trainer, int64_t n, double loss,
-                    double norm)
+static void advance(struct trainer *trainer, const struct update *update)
 {
     struct train_state *state = trainer->state;
 
     state->step++;
-    state->cursor += n;
+    state->cursor += update->n;
     if (state->cursor == trainer->n_windows) {
         state->cursor = 0;
         state->epoch++;
     }
-    state->row_loss += loss;
-    state->row_norm += norm;
+    state->row_loss += update->loss;
+    state->row_norm += update->grad_norm;
     state->row_steps++;
-    trainer->outcome->samples += n;
-    trainer->step_loss = loss;
+    trainer->outcome->samples += update->n;
+    trainer->step_loss = update->loss;
 }
 
 static int one_step(struct trainer *trainer, struct m2_error *err)
 {
-    struct optimiser_result result = {0};
-    double scale, loss = 0;
-    int64_t n;
-    int code = device_step_begin(trainer->session->device, err);
+    const struct train_state *state = trainer->state;
+    struct update update;
+    int code = updater_run(trainer->updater, state->step, state->epoch,
+                           state->cursor, &update, err);
 
     if (code == 0)
-        code = load_order(trainer, err);
-    if (code != 0)
-        return code;
-    n = next_batch(trainer);
-    scale = 1.0 / (double)(n * values_per_window(trainer));
-    code = batch_gradient(trainer, n, scale, &loss, err);
-    loss *= scale;
+        code = trace_step(trainer->state->trace, state->step + 1, update.loss,
+                          update.grad_norm, err);
     if (code == 0)
-        code = optimiser_step(trainer->optimiser, trainer->state->step + 1,
-                              learning_rate(trainer, trainer->state->step),
-                              &result, err);
-    if (code == 0)
-        code = device_step_end(trainer->session->device, err);
-    if (code == 0 && (!result.finite || !isfinite(loss)))
-        return diverged(trainer, loss, result.grad_norm, err);
-    if (code == 0)
-        code = trace_step(trainer->state->trace, trainer->state->step + 1,
-                          loss, result.grad_norm, err);
-    if (code == 0)
-        advance(trainer, n, loss, result.grad_norm);
+        advance(trainer, &update);
     return code;
 }
 
 /* ---- rows, evaluations, checkpoints -------------------------------------- */
 
-static int save(struct trainer *trainer, const char *path,
-                struct m2_error *err)
+static int save(struct trainer *trainer, const char *path, struct m2_error *err)
 {
     const struct checkpoint_identity identity = {
         .identity = trainer->request->identity,
@@ -283,12 +140,11 @@ static int write_row(struct trainer *trainer, const struct score *score,
 {
     struct train_state *state = trainer->state;
     double seconds = time_monotonic() - trainer->started_s;
-    int code = rows_write(trainer->rows, state,
-                          learning_rate(trainer, state->step - 1), score,
-                          err);
+    int code = rows_write(
+        trainer->rows, state,
+        updater_learning_rate(trainer->updater, state->step - 1), score, err);
 
-    trainer->outcome->train_loss =
-        state->row_loss / (double)state->row_steps;
+    trainer->outcome->train_loss = state->row_loss / (double)state->row_steps;
     state->row_loss = state->row_norm = 0;
     state->row_steps = 0;
     return code != 0 ? code
@@ -305,8 +161,8 @@ static void tell_evaluation(const struct trainer *trainer,
     log_info("step %" PRId64 " epoch %" PRId64 ": train/loss %.6g%s%.6g%s",
              trainer->state->step, trainer->state->epoch,
              trainer->outcome->train_loss,
-             score->n > 0 ? ", val/loss " : ", no validation windows ",
-             value, is_best ? " (best)" : "");
+             score->n > 0 ? ", val/loss " : ", no validation windows ", value,
+             is_best ? " (best)" : "");
 }
 
 static int evaluate(struct trainer *trainer, struct m2_error *err)
@@ -365,8 +221,7 @@ static int after_step(struct trainer *trainer, bool *done_out,
     return code;
 }
 
-static void tell_progress(struct trainer *trainer,
-                          struct train_progress *out)
+static void tell_progress(struct trainer *trainer, struct train_progress *out)
 {
     double seconds = time_monotonic() - trainer->started_s;
     int64_t left = trainer->outcome->total_steps - trainer->state->step;
@@ -421,7 +276,8 @@ static int loop(struct trainer *trainer, struct m2_error *err)
     return code;
 }
 
-/* ---- setting up ------------------------------------------------------------ */
+/* ---- setting up ------------------------------------------------------------
+ */
 
 static int check_metric(const struct trainer *trainer,
                         const struct score *names, struct m2_error *err)
@@ -449,10 +305,10 @@ static int make_paths(struct trainer *trainer, struct m2_error *err)
 {
     struct text text = {0};
 
-    trainer->last_path = path_join(trainer->request->dir,
-                                   "checkpoints/last.safetensors", err);
-    trainer->best_path = path_join(trainer->request->dir,
-                                   "checkpoints/best.safetensors", err);
+    trainer->last_path =
+        path_join(trainer->request->dir, "checkpoints/last.safetensors", err);
+    trainer->best_path =
+        path_join(trainer->request->dir, "checkpoints/best.safetensors", err);
     if (session_scaling_text(trainer->session, &text, err) == 0)
         trainer->scaling = text_steal(&text, err);
     text_free(&text);
@@ -465,28 +321,14 @@ static int make_paths(struct trainer *trainer, struct m2_error *err)
 static int allocate(struct trainer *trainer, struct m2_error *err)
 {
     struct session *session = trainer->session;
-    int64_t B = trainer->config->train.batch_size;
-    int64_t n = model_arena_size(session->model, NULL);
-    int code = optimiser_create(session->device, session->model,
-                                trainer->config, &trainer->optimiser, err);
+    int code = updater_create(session, trainer->outcome->total_steps,
+                              &trainer->updater, err);
 
-    if (code == 0 && trainer->microbatch < B)
-        code = gradient_tree_create(
-            session->device, n,
-            (B + trainer->microbatch - 1) / trainer->microbatch,
-            &trainer->tree, err);
     if (code == 0)
         code = checkpoint_writer_create(session->device, session->model,
-                                        trainer->optimiser, &trainer->writer,
-                                        err);
-    if (code != 0)
-        return code;
-    trainer->order = memory_zeroed((size_t)trainer->n_windows,
-                                   sizeof *trainer->order, err);
-    trainer->starts = memory_zeroed((size_t)B, sizeof *trainer->starts, err);
-    if (trainer->order == NULL || trainer->starts == NULL)
-        return M2_E_MEMORY;
-    return make_paths(trainer, err);
+                                        updater_optimiser(trainer->updater),
+                                        &trainer->writer, err);
+    return code != 0 ? code : make_paths(trainer, err);
 }
 
 /* Parameters from a checkpoint, from init_from, or fresh. */
@@ -508,19 +350,14 @@ static int set_up(struct trainer *trainer, struct m2_error *err)
     int code;
 
     trainer->started_s = time_monotonic();
-    trainer->order_epoch = -1;
     trainer->n_windows = trainer->session->dataset.parts[PART_TRAIN].n;
-    trainer->microbatch = trainer->config->train.microbatch > 0
-                              ? trainer->config->train.microbatch
-                              : trainer->config->train.batch_size;
     trainer->outcome->total_steps =
         train_total_steps(trainer->config, trainer->n_windows);
     trainer->outcome->steps_per_epoch =
         (trainer->n_windows + trainer->config->train.batch_size - 1) /
         trainer->config->train.batch_size;
-    *trainer->state = resume != NULL
-                          ? resume->state
-                          : (struct train_state){.best_value = NAN};
+    *trainer->state = resume != NULL ? resume->state
+                                     : (struct train_state){.best_value = NAN};
     evaluator_names(trainer->evaluator, &names);
     code = check_metric(trainer, &names, err);
     if (code == 0)
@@ -538,10 +375,7 @@ static void tear_down(struct trainer *trainer)
 {
     rows_close(trainer->rows);
     checkpoint_writer_free(trainer->writer);
-    gradient_tree_free(trainer->tree);
-    optimiser_free(trainer->optimiser);
-    free(trainer->order);
-    free(trainer->starts);
+    updater_free(trainer->updater);
     free(trainer->last_path);
     free(trainer->best_path);
     free(trainer->scaling);

@@ -13,8 +13,8 @@
 
 struct train_progress {
     int64_t step, total, epoch;
-    double loss;           /* of the last step */
-    double samples_per_s;  /* since this process began */
+    double loss;          /* of the last step */
+    double samples_per_s; /* since this process began */
     double seconds_left;
 };
 
@@ -45,9 +45,9 @@ struct train_outcome {
     struct score final; /* of the last evaluation */
     double train_loss;  /* of the last row */
     double best_value;
-    double seconds;     /* of this process's loop */
+    double seconds;      /* of this process's loop */
     double first_step_s; /* monotonic time at which step 1 was done */
-    int64_t samples;    /* windows trained on by this process */
+    int64_t samples;     /* windows trained on by this process */
 };
 
 /* Steps of a whole run: from train.epochs or train.steps. */
