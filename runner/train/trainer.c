@@ -339,7 +339,7 @@ static int set_parameters(struct trainer *trainer, struct m2_error *err)
 
     if (resume != NULL)
         return checkpoint_restore(resume->file, session->model,
-                                  trainer->optimiser, err);
+                                  updater_optimiser(trainer->updater), err);
     return session_initialise(session, err);
 }
 
