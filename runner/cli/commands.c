@@ -15,6 +15,8 @@ const struct command commands[] = {
     {"best", "leaderboard of an experiment", command_best},
     {"predict", "predictions of a run, or of rows as they arrive",
      command_predict},
+    {"bench", "time steps and predictions of an experiment, per device",
+     command_bench},
     {"devices", "backends and devices found here, or why they cannot be used",
      command_devices},
     {"selftest", "does a backend keep every contract?", command_selftest},

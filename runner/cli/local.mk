@@ -1,5 +1,6 @@
 # runner/cli/local.mk: one file per subcommand.
 librunner_a_SOURCES += \
+	runner/cli/bench.c \
 	runner/cli/best.c \
 	runner/cli/check.c \
 	runner/cli/command.h runner/cli/commands.c runner/cli/common.c \

@@ -1,6 +1,7 @@
 # runner/predict/local.mk: trained runs at work, plans and benchmarks.
 librunner_a_SOURCES += \
 	runner/predict/batch_predict.c runner/predict/batch_predict.h \
+	runner/predict/bench.c runner/predict/bench.h \
 	runner/predict/latency.c runner/predict/latency.h \
 	runner/predict/lines.c runner/predict/lines.h \
 	runner/predict/planner.c runner/predict/planner.h \

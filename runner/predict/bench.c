@@ -1,0 +1,274 @@
+/* Timing training steps and single predictions. */
+#include "predict/bench.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data/target.h"
+#include "train/trainer.h"
+#include "util/file.h"
+#include "util/fma_peak.h"
+#include "util/memory.h"
+#include "util/path.h"
+#include "util/process.h"
+#include "util/timefmt.h"
+
+enum { WARM_UP_STEPS = 3, PREDICTIONS = 200 };
+
+struct bench {
+    const struct bench_request *request;
+    struct bench_result *result;
+    struct config config; /* the request's, without evaluations */
+    struct session session;
+    double *times;         /* (steps), then (PREDICTIONS) */
+    double last_s;         /* end of the step before */
+    double begin_s, age_s; /* moment and age of the process at the start */
+};
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static double median(double *values, int64_t n)
+{
+    qsort(values, (size_t)n, sizeof *values, compare_doubles);
+    return n % 2 == 1 ? values[n / 2]
+                      : 0.5 * (values[n / 2 - 1] + values[n / 2]);
+}
+
+/* ---- training ------------------------------------------------------------ */
+
+static int after_step(void *context, const struct train_progress *progress,
+                      struct m2_error *err)
+{
+    struct bench *bench = context;
+    double now = time_monotonic();
+    int64_t timed = progress->step - WARM_UP_STEPS;
+
+    if (timed > 0)
+        bench->times[timed - 1] = now - bench->last_s;
+    bench->last_s = now;
+    if (timed == bench->request->steps)
+        return m2_fail(err, M2_E_STOPPED, "measured");
+    return 0;
+}
+
+static bool never(void *context)
+{
+    (void)context;
+    return false;
+}
+
+/* One step more than are made: the last one would be evaluated. */
+static int make_config(struct bench *bench, struct m2_error *err)
+{
+    struct config *config = &bench->config;
+    int code = config_copy(bench->request->config, config, err);
+
+    if (code != 0)
+        return code;
+    config->train.epochs = 0;
+    config->train.steps = WARM_UP_STEPS + bench->request->steps + 1;
+    config->train.eval_every = config->train.log_every =
+        config->checkpoint.every = INT64_MAX;
+    config->train.early_stopping.patience = 0;
+    return 0;
+}
+
+static int train_in(struct bench *bench, const char *dir, int dirfd,
+                    struct m2_error *err)
+{
+    static const char no_identity[] =
+        "0000000000000000000000000000000000000000000000000000000000000000";
+    const struct trainer_request request = {
+        .session = &bench->session,
+        .identity = no_identity,
+        .dirfd = dirfd,
+        .dir = dir,
+        .after_step = after_step,
+        .stop_requested = never,
+        .context = bench,
+    };
+    struct train_outcome outcome;
+    struct evaluator *evaluator;
+    int code = evaluator_create(&bench->session, &evaluator, err);
+
+    if (code != 0)
+        return code;
+    code = trainer_run(&request, evaluator, &outcome, err);
+    evaluator_free(evaluator);
+    if (code != M2_E_STOPPED)
+        return code;
+    bench->result->first_step_s =
+        bench->age_s + outcome.first_step_s - bench->begin_s;
+    return 0;
+}
+
+static int train(struct bench *bench, struct m2_error *err)
+{
+    const char *parent = getenv("TMPDIR");
+    char *dir = path_join(parent != NULL && *parent != '\0' ? parent : "/tmp",
+                          "m2run-bench-XXXXXX", err);
+    int dirfd, code;
+
+    if (dir == NULL)
+        return M2_E_MEMORY;
+    if (mkdtemp(dir) == NULL) {
+        code = m2_fail(err, M2_E_RESULTS, "%s: %s", dir, strerror(errno));
+        free(dir);
+        return code;
+    }
+    dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    code = dirfd < 0
+               ? m2_fail(err, M2_E_RESULTS, "%s: %s", dir, strerror(errno))
+               : train_in(bench, dir, dirfd, err);
+    if (dirfd >= 0)
+        close(dirfd);
+    file_remove_tree(dir, M2_E_RESULTS, NULL);
+    free(dir);
+    return code;
+}
+
+static void note_training(struct bench *bench)
+{
+    struct bench_result *result = bench->result;
+    int64_t n = bench->request->steps;
+
+    result->step_median_s = median(bench->times, n);
+    result->step_min_s = bench->times[0]; /* sorted by now */
+    result->batch = bench->config.train.batch_size;
+    if (result->batch > bench->session.dataset.parts[PART_TRAIN].n)
+        result->batch = bench->session.dataset.parts[PART_TRAIN].n;
+    result->samples_per_s = (double)result->batch / result->step_median_s;
+    result->device_bytes = device_bytes(bench->session.device);
+    result->process_bytes = process_memory().peak;
+}
+
+/* Operations of a step: those of its microbatches. */
+static int count_flops(struct bench *bench, struct m2_error *err)
+{
+    struct bench_result *result = bench->result;
+    struct model_spec spec;
+    struct model_plan plan;
+    int code;
+
+    session_model_spec(&bench->config, &bench->session.dataset, true, &spec);
+    code = model_plan(&spec, bench->session.device, bench->config.dtype, &plan,
+                      err);
+    if (code != 0)
+        return code;
+    result->n_parameters = plan.n_parameters;
+    result->step_flops =
+        plan.step_flops * (double)result->batch / (double)spec.B;
+    result->flops_per_s = result->step_flops / result->step_median_s;
+    result->peak_flops_per_s =
+        session_device_is_host(&bench->session)
+            ? fma_peak(bench->config.dtype == M2_F64, bench->request->threads)
+            : NAN;
+    return 0;
+}
+
+/* ---- predicting
+ * -------------------------------------------------------------- */
+
+static int time_predictions(struct bench *bench, struct model *model,
+                            double *out, struct m2_error *err)
+{
+    const struct dataset_windows *windows =
+        &bench->session.dataset.parts[PART_TRAIN];
+    int code = 0;
+
+    for (int64_t i = 0; code == 0 && i < PREDICTIONS; i++) {
+        double begin = time_monotonic();
+
+        code = predict_windows(bench->session.batcher, model,
+                               windows->starts + i % windows->n, 1, out, err);
+        bench->times[i] = time_monotonic() - begin;
+    }
+    if (code == 0)
+        bench->result->predict_median_s = median(bench->times, PREDICTIONS);
+    return code;
+}
+
+/* With a model that only runs forward, as `predict` has it. */
+static int predict(struct bench *bench, struct m2_error *err)
+{
+    struct session *session = &bench->session;
+    struct model_spec spec;
+    struct model *model;
+    double *out;
+    int code;
+
+    session_model_spec(&bench->config, &session->dataset, false, &spec);
+    spec.B = 1;
+    code = model_create(session->device, &spec, &model, err);
+    if (code != 0)
+        return code;
+    out = memory_zeroed((size_t)spec.n_outputs, sizeof *out, err);
+    code = out == NULL ? M2_E_MEMORY
+                       : model_initialise(model, bench->config.seed, err);
+    if (code == 0)
+        code = time_predictions(bench, model, out, err);
+    free(out);
+    model_free(model);
+    return code;
+}
+
+/* ---- all of it
+ * ----------------------------------------------------------------- */
+
+static int measure(struct bench *bench, struct m2_error *err)
+{
+    const struct session_request request = {
+        .config = &bench->config,
+        .threads = bench->request->threads,
+        .training = true,
+    };
+    struct session *session = &bench->session;
+    int code = session_open(&request, session, err);
+
+    if (code != 0)
+        return code;
+    snprintf(bench->result->device, sizeof bench->result->device, "%s",
+             device_label(session->device));
+    snprintf(bench->result->device_name, sizeof bench->result->device_name,
+             "%s", session->facts.name);
+    bench->result->threads = bench->request->threads;
+    code = train(bench, err);
+    if (code == 0) {
+        note_training(bench);
+        code = count_flops(bench, err);
+    }
+    if (code == 0)
+        code = predict(bench, err);
+    session_close(session);
+    return code;
+}
+
+int bench_run(const struct bench_request *request, struct bench_result *out,
+              struct m2_error *err)
+{
+    struct bench bench = {.request = request, .result = out};
+    int64_t n = request->steps > PREDICTIONS ? request->steps : PREDICTIONS;
+    int code;
+
+    *out = (struct bench_result){0};
+    bench.age_s = process_age();
+    bench.begin_s = time_monotonic();
+    process_memory_reset_peak();
+    code = make_config(&bench, err);
+    if (code != 0)
+        return code;
+    bench.times = memory_zeroed((size_t)n, sizeof *bench.times, err);
+    code = bench.times == NULL ? M2_E_MEMORY : measure(&bench, err);
+    free(bench.times);
+    config_free(&bench.config);
+    return code;
+}
