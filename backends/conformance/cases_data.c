@@ -3,8 +3,8 @@
 
 static void build_add(struct trial *t, const int64_t *p)
 {
-    trial_random(t, "a", p[0], p[1], -1.0, 1.0);
-    trial_random(t, "b", p[0], p[1], -1.0, 1.0);
+    trial_random(t, "a", p[0], p[1], span_of(-1.0, 1.0));
+    trial_random(t, "b", p[0], p[1], span_of(-1.0, 1.0));
     trial_output(t, "y", p[0], p[1]);
 }
 
@@ -19,7 +19,7 @@ static const struct case_row add_rows[] = {
 static void build_scale(struct trial *t, const int64_t *p)
 {
     t->args.scale.factor = 0.37;
-    trial_random(t, "y", p[0], p[1], -1.0, 1.0);
+    trial_random(t, "y", p[0], p[1], span_of(-1.0, 1.0));
 }
 
 static const struct case_row shape_rows[] = {
@@ -43,7 +43,7 @@ static void build_fill_f64(struct trial *t, const int64_t *p)
 
 static void build_copy(struct trial *t, const int64_t *p)
 {
-    trial_random(t, "x", p[0], p[1], -9.0, 9.0);
+    trial_random(t, "x", p[0], p[1], span_of(-9.0, 9.0));
     trial_output(t, "y", p[0], p[1]);
 }
 
@@ -73,7 +73,7 @@ static void build_mean_time(struct trial *t, const int64_t *p)
     int64_t B = p[0], L = p[1], D = p[2];
     t->args.mean_time.B = B;
     t->args.mean_time.L = L;
-    trial_random(t, "x", B * L, D, -1.0, 1.0);
+    trial_random(t, "x", B * L, D, span_of(-1.0, 1.0));
     trial_output(t, "y", B, D);
 }
 
@@ -94,8 +94,8 @@ static void build_gather(struct trial *t, const int64_t *p)
     a->horizon_mode = (int)p[5];
     a->window_norm = (int)p[6];
     a->eps = 1e-8;
-    trial_random(t, "features", rows, F, 1.0, 3.0);
-    trial_random(t, "targets", rows, O, -3.0, -1.0);
+    trial_random(t, "features", rows, F, span_of(1.0, 3.0));
+    trial_random(t, "targets", rows, O, span_of(-3.0, -1.0));
     double *starts = trial_values(t, "starts", 1, B);
     for (int64_t b = 0; starts && b < B; b++)
         starts[b] = b == 0 ? (double)last : (double)((b - 1) * 7 % (last + 1));

@@ -7,10 +7,10 @@
 static void build_linear(struct trial *t, const int64_t *p)
 {
     int64_t T = p[0], I = p[1], O = p[2];
-    trial_random(t, "x", T, I, -1.0, 1.0);
-    trial_random(t, "w", O, I, -1.0, 1.0);
-    trial_random(t, "b", 1, O, -1.0, 1.0);
-    trial_random(t, "residual", T, O, -1.0, 1.0);
+    trial_random(t, "x", T, I, span_of(-1.0, 1.0));
+    trial_random(t, "w", O, I, span_of(-1.0, 1.0));
+    trial_random(t, "b", 1, O, span_of(-1.0, 1.0));
+    trial_random(t, "residual", T, O, span_of(-1.0, 1.0));
     trial_output(t, "y", T, O);
 }
 
@@ -47,7 +47,7 @@ static void build_embed(struct trial *t, const int64_t *p)
     double *ids = trial_values(t, "ids", 1, T);
     for (int64_t i = 0; ids && i < T; i++)
         ids[i] = floor(generator_at(&random, i));
-    trial_random(t, "w", V, D, -1.0, 1.0);
+    trial_random(t, "w", V, D, span_of(-1.0, 1.0));
     trial_output(t, "y", T, D);
 }
 
@@ -71,9 +71,9 @@ static void build_rmsnorm(struct trial *t, const int64_t *p)
     int64_t T = p[0], I = p[1], groups = p[2];
     t->args.rmsnorm.groups = groups;
     t->args.rmsnorm.eps = norm_eps(p[3]);
-    trial_random(t, "x", T, I, -2.0, 2.0);
-    trial_random(t, "z", T, I, -3.0, 3.0);
-    trial_random(t, "w", 1, I, 0.5, 1.5);
+    trial_random(t, "x", T, I, span_of(-2.0, 2.0));
+    trial_random(t, "z", T, I, span_of(-3.0, 3.0));
+    trial_random(t, "w", 1, I, span_of(0.5, 1.5));
     trial_output(t, "y", T, I);
     trial_output(t, "rs", T, groups);
 }
@@ -95,9 +95,9 @@ static void build_layernorm(struct trial *t, const int64_t *p)
 {
     int64_t T = p[0], I = p[1];
     t->args.layernorm.eps = norm_eps(p[2]);
-    trial_random(t, "x", T, I, -1.0, 3.0);
-    trial_random(t, "w", 1, I, 0.5, 1.5);
-    trial_random(t, "b", 1, I, -1.0, 1.0);
+    trial_random(t, "x", T, I, span_of(-1.0, 3.0));
+    trial_random(t, "w", 1, I, span_of(0.5, 1.5));
+    trial_random(t, "b", 1, I, span_of(-1.0, 1.0));
     trial_output(t, "y", T, I);
     trial_output(t, "stats", T, 2);
 }
@@ -109,7 +109,7 @@ static const struct case_row layernorm_rows[] = {
 
 static void build_silu(struct trial *t, const int64_t *p)
 {
-    trial_random(t, "x", p[0], p[1], (double)-p[2], (double)p[2]);
+    trial_random(t, "x", p[0], p[1], span_of((double)-p[2], (double)p[2]));
     trial_output(t, "y", p[0], p[1]);
 }
 
@@ -128,10 +128,10 @@ static void build_conv(struct trial *t, const int64_t *p)
     t->args.conv1d_silu.B = B;
     t->args.conv1d_silu.L = L;
     t->args.conv1d_silu.K = K;
-    trial_random(t, "x", B * L, C, -2.0, 2.0);
-    trial_random(t, "w", C, K, -1.0, 1.0);
-    trial_random(t, "b", 1, C, -1.0, 1.0);
-    trial_random(t, "state", B, C * K, -2.0, 2.0);
+    trial_random(t, "x", B * L, C, span_of(-2.0, 2.0));
+    trial_random(t, "w", C, K, span_of(-1.0, 1.0));
+    trial_random(t, "b", 1, C, span_of(-1.0, 1.0));
+    trial_random(t, "state", B, C * K, span_of(-2.0, 2.0));
     trial_output(t, "y", B * L, C);
     trial_output(t, "state_out", B, C * K);
 }
@@ -161,10 +161,10 @@ static void build_conv_step(struct trial *t, const int64_t *p)
 {
     int64_t B = p[0], K = p[1], C = p[2];
     t->args.conv1d_step.K = K;
-    trial_random(t, "x", B, C, -2.0, 2.0);
-    trial_random(t, "w", C, K, -1.0, 1.0);
-    trial_random(t, "b", 1, C, -1.0, 1.0);
-    trial_random(t, "state", B, C * K, -2.0, 2.0);
+    trial_random(t, "x", B, C, span_of(-2.0, 2.0));
+    trial_random(t, "w", C, K, span_of(-1.0, 1.0));
+    trial_random(t, "b", 1, C, span_of(-1.0, 1.0));
+    trial_random(t, "state", B, C * K, span_of(-2.0, 2.0));
     trial_output(t, "y", B, C);
 }
 

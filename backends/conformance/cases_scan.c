@@ -11,8 +11,8 @@ static void build_dt(struct trial *t, const int64_t *p)
     int64_t T = p[0], H = p[1];
     t->args.dt.low = low[p[2]];
     t->args.dt.high = high[p[2]];
-    trial_random(t, "raw", T, H, (double)-p[3], (double)p[3]);
-    trial_random(t, "bias", 1, H, -2.0, 2.0);
+    trial_random(t, "raw", T, H, span_of((double)-p[3], (double)p[3]));
+    trial_random(t, "bias", 1, H, span_of(-2.0, 2.0));
     trial_output(t, "dt", T, H);
 }
 
@@ -37,8 +37,8 @@ static void build_decay(struct trial *t, int64_t T, int64_t H, int64_t decay)
 {
     static const double dt[][2] = {{0.01, 0.5}, {0.3, 1.0}, {0.003, 0.02}};
     static const double a_log[][2] = {{-1.0, 1.5}, {4.0, 7.0}, {-3.0, 0.0}};
-    trial_random(t, "dt", T, H, dt[decay][0], dt[decay][1]);
-    trial_random(t, "a_log", 1, H, a_log[decay][0], a_log[decay][1]);
+    trial_random(t, "dt", T, H, span_of(dt[decay][0], dt[decay][1]));
+    trial_random(t, "a_log", 1, H, span_of(a_log[decay][0], a_log[decay][1]));
 }
 
 static void build_ssd(struct trial *t, const int64_t *p)
@@ -49,11 +49,11 @@ static void build_ssd(struct trial *t, const int64_t *p)
         (struct m2_ssd){.B = B, .L = L, .H = H, .P = P, .G = G, .N = N, .Q = Q};
     t->args.ssd.last_only = p[8] != 0;
     build_decay(t, T, H, p[7]);
-    trial_random(t, "x", T, H * P, -1.0, 1.0);
-    trial_random(t, "b", T, G * N, -1.0, 1.0);
-    trial_random(t, "c", T, G * N, -1.0, 1.0);
-    trial_random(t, "d", 1, H, -1.0, 1.0);
-    trial_random(t, "h0", B, H * P * N, -1.0, 1.0);
+    trial_random(t, "x", T, H * P, span_of(-1.0, 1.0));
+    trial_random(t, "b", T, G * N, span_of(-1.0, 1.0));
+    trial_random(t, "c", T, G * N, span_of(-1.0, 1.0));
+    trial_random(t, "d", 1, H, span_of(-1.0, 1.0));
+    trial_random(t, "h0", B, H * P * N, span_of(-1.0, 1.0));
     trial_output(t, "y", p[8] ? B : T, H * P);
     trial_output(t, "h_final", B, H * P * N);
     trial_output(t, "states", B, chunks * H * P * N);
@@ -105,11 +105,11 @@ static void build_ssd_step(struct trial *t, const int64_t *p)
     int64_t B = p[0], H = p[1], P = p[2], G = p[3], N = p[4];
     t->args.ssd_step = (struct m2_ssd_step){.H = H, .P = P, .G = G, .N = N};
     build_decay(t, B, H, p[5]);
-    trial_random(t, "x", B, H * P, -1.0, 1.0);
-    trial_random(t, "b", B, G * N, -1.0, 1.0);
-    trial_random(t, "c", B, G * N, -1.0, 1.0);
-    trial_random(t, "d", 1, H, -1.0, 1.0);
-    trial_random(t, "h", B, H * P * N, -1.0, 1.0);
+    trial_random(t, "x", B, H * P, span_of(-1.0, 1.0));
+    trial_random(t, "b", B, G * N, span_of(-1.0, 1.0));
+    trial_random(t, "c", B, G * N, span_of(-1.0, 1.0));
+    trial_random(t, "d", 1, H, span_of(-1.0, 1.0));
+    trial_random(t, "h", B, H * P * N, span_of(-1.0, 1.0));
     trial_output(t, "y", B, H * P);
 }
 

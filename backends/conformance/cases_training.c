@@ -10,8 +10,8 @@ static void build_loss(struct trial *t, const int64_t *p)
     struct m2_loss *a = &t->args.mse; /* one struct for all three */
     a->delta = 0.7;
     a->scale = (double)p[2] / 1000.0;
-    trial_random(t, "pred", p[0], p[1], -2.0, 2.0);
-    trial_random(t, "target", p[0], p[1], -2.0, 2.0);
+    trial_random(t, "pred", p[0], p[1], span_of(-2.0, 2.0));
+    trial_random(t, "target", p[0], p[1], span_of(-2.0, 2.0));
     trial_output(t, "out", 1, 3);
     trial_output(t, "dpred", p[0], p[1]);
 }
@@ -46,7 +46,7 @@ static void build_xent(struct trial *t, const int64_t *p)
     struct generator random = generator_start(t->seed, "labels", 0, (double)V);
     t->args.xent.ignore = ignore;
     t->args.xent.scale = (double)p[3] / 1000.0;
-    trial_random(t, "logits", T, V, (double)-p[4], (double)p[4]);
+    trial_random(t, "logits", T, V, span_of((double)-p[4], (double)p[4]));
     double *labels = trial_values(t, "labels", 1, T);
     for (int64_t i = 0; labels && i < T; i++) {
         labels[i] = floor(generator_at(&random, i));
@@ -71,7 +71,7 @@ static const struct case_row xent_rows[] = {
 
 static void build_sumsq(struct trial *t, const int64_t *p)
 {
-    trial_random(t, "x", p[0], p[1], -1.0, 1.0);
+    trial_random(t, "x", p[0], p[1], span_of(-1.0, 1.0));
     trial_output(t, "out", 1, 1);
 }
 
@@ -96,7 +96,7 @@ static void build_clip(struct trial *t, const int64_t *p)
     static const double max_norm[] = {0.5, 2.5, 2.6, 0.0, 1.0, 1.0};
     static const double sumsq[] = {6.25, 6.25, 6.25, 6.25, NAN, INFINITY};
     t->args.clip.max_norm = max_norm[p[2]];
-    trial_random(t, "x", p[0], p[1], -1.0, 1.0);
+    trial_random(t, "x", p[0], p[1], span_of(-1.0, 1.0));
     double *value = trial_values(t, "sumsq", 1, 1);
     if (value)
         *value = sumsq[p[2]];
@@ -118,10 +118,10 @@ static void build_adamw(struct trial *t, const int64_t *p)
     t->args.adamw.beta2 = 0.999;
     t->args.adamw.eps = 1e-8;
     t->args.adamw.weight_decay = (double)p[1] / 1000.0;
-    trial_random(t, "p", 1, n, -1.0, 1.0);
-    trial_random(t, "g", 1, n, -1.0, 1.0);
-    trial_random(t, "m", 1, n, -0.1, 0.1);
-    trial_random(t, "v", 1, n, 1e-4, 0.1);
+    trial_random(t, "p", 1, n, span_of(-1.0, 1.0));
+    trial_random(t, "g", 1, n, span_of(-1.0, 1.0));
+    trial_random(t, "m", 1, n, span_of(-0.1, 0.1));
+    trial_random(t, "v", 1, n, span_of(1e-4, 0.1));
     double *step = trial_values(t, "step", 1, 3);
     double *finite = trial_values(t, "finite", 1, 1);
     if (step == NULL || finite == NULL)
@@ -142,7 +142,7 @@ static void build_spectral(struct trial *t, const int64_t *p)
     t->args.spectral.mode = (int)p[1];
     t->args.spectral.rho = 0.99;
     t->args.spectral.dt_ref = 0.01;
-    trial_random(t, "a_log", 1, p[0], (double)p[2], (double)p[3]);
+    trial_random(t, "a_log", 1, p[0], span_of((double)p[2], (double)p[3]));
 }
 
 /* Some above and some below the limit; all above; all below. */

@@ -118,38 +118,49 @@ static int adamw_step(struct golden_case *c, struct trial *trial, int64_t t,
     return code;
 }
 
+/* All steps; each (steps, n) takes the parameters after every one. */
+static int adamw_steps(struct golden_case *c, struct trial *trial, double *each,
+                       struct m2_error *err)
+{
+    const struct golden_tensor *g = golden_find(c, "in.g");
+    int64_t steps = g->shape[0], n = g->shape[1];
+    double lr;
+    int code = adamw_scalars(c, trial, &lr, err);
+    for (int64_t t = 0; code == M2_OK && t < steps; t++) {
+        code = adamw_step(c, trial, t, lr, err);
+        if (code == M2_OK)
+            memcpy(each + t * n, trial_result(trial, "p"),
+                   (size_t)n * sizeof *each);
+    }
+    if (code)
+        return code;
+    golden_check(c, "p_each", each, steps * n);
+    golden_check(c, "m", trial_result(trial, "m"), n);
+    golden_check(c, "v", trial_result(trial, "v"), n);
+    return M2_OK;
+}
+
 int golden_run_adamw(struct golden_case *c, struct m2_error *err)
 {
     static const struct golden_argument p = {"p", "p", 1};
     struct trial trial;
     const struct golden_tensor *g;
-    double lr, *finite, *each;
     int code = golden_need(c, "in.g", &g, err);
     if (code)
         return code;
-    int64_t steps = g->shape[0], n = g->shape[1];
     trial_init(&trial, M2_OP_adamw, 0);
-    code = adamw_scalars(c, &trial, &lr, err);
+    trial_values(&trial, "m", 1, g->shape[1]);
+    trial_values(&trial, "v", 1, g->shape[1]);
+    double *finite = trial_values(&trial, "finite", 1, 1);
+    double *each = calloc((size_t)g->n + 1, sizeof *each);
+    if (finite == NULL || each == NULL)
+        code = m2_fail(err, M2_E_MEMORY, "no memory for a golden case");
+    else
+        *finite = 1.0;
     if (code == M2_OK)
         code = golden_fill(c, "in.p", &p, &trial, err);
-    trial_values(&trial, "m", 1, n);
-    trial_values(&trial, "v", 1, n);
-    finite = trial_values(&trial, "finite", 1, 1);
-    each = calloc((size_t)g->n + 1, sizeof *each);
-    if (code == M2_OK && (finite == NULL || each == NULL))
-        code = m2_fail(err, M2_E_MEMORY, "no memory for a golden case");
-    for (int64_t t = 0; code == M2_OK && t < steps; t++) {
-        *finite = 1.0;
-        code = adamw_step(c, &trial, t, lr, err);
-        if (code == M2_OK)
-            memcpy(each + t * n, trial_result(&trial, "p"),
-                   (size_t)n * sizeof *each);
-    }
-    if (code == M2_OK) {
-        golden_check(c, "p_each", each, steps * n);
-        golden_check(c, "m", trial_result(&trial, "m"), n);
-        golden_check(c, "v", trial_result(&trial, "v"), n);
-    }
+    if (code == M2_OK)
+        code = adamw_steps(c, &trial, each, err);
     free(each);
     trial_free(&trial);
     return code;

@@ -68,22 +68,27 @@ static double objective(const struct trial *forward,
     return sum;
 }
 
-/* The objective with input element j at value + offset. */
-static int shifted(struct bench *bench, struct trial *forward,
-                   const struct trial *backward, double *element, double offset,
+/* What is differentiated, and where. */
+struct probe {
+    struct bench *bench;
+    struct trial *forward;
+    const struct trial *backward;
+};
+
+/* The objective with one input element moved by offset. */
+static int shifted(const struct probe *probe, double *element, double offset,
                    double *out, struct m2_error *err)
 {
     double before = *element;
     *element = before + offset;
-    int code = trial_run(bench, forward, &packed, err);
+    int code = trial_run(probe->bench, probe->forward, &packed, err);
     *element = before;
     if (code == M2_OK)
-        *out = objective(forward, backward);
+        *out = objective(probe->forward, probe->backward);
     return code;
 }
 
-static int difference_at(struct bench *bench, struct trial *forward,
-                         const struct trial *backward, double *element,
+static int difference_at(const struct probe *probe, double *element,
                          double *out, struct m2_error *err)
 {
     static const double offsets[4] = {-2, -1, 1, 2};
@@ -91,8 +96,7 @@ static int difference_at(struct bench *bench, struct trial *forward,
     double sum = 0.0;
     for (int i = 0; i < 4; i++) {
         double value;
-        int code = shifted(bench, forward, backward, element, offsets[i] * step,
-                           &value, err);
+        int code = shifted(probe, element, offsets[i] * step, &value, err);
         if (code)
             return code;
         sum += weights[i] * value;
@@ -101,8 +105,7 @@ static int difference_at(struct bench *bench, struct trial *forward,
     return M2_OK;
 }
 
-static int measure_tensor(struct bench *bench, struct trial *forward,
-                          const struct trial *backward,
+static int measure_tensor(const struct probe *probe,
                           const struct tensor *tensor,
                           struct gradient_error *out, struct m2_error *err)
 {
@@ -113,11 +116,12 @@ static int measure_tensor(struct bench *bench, struct trial *forward,
     for (int64_t k = 0; k < samples; k++) {
         int64_t i = k * tensor->n / samples;
         double want;
-        int code = difference_at(bench, forward, backward,
-                                 &tensor->input->values[i], &want, err);
+        int code = difference_at(probe, &tensor->input->values[i], &want, err);
         if (code)
             return code;
         double error = fabs(tensor->gradient[i] - want) / scale;
+        if (!isfinite(error))
+            error = INFINITY;
         if (out->tensor && error <= out->worst.error)
             continue;
         out->tensor = tensor->name;
@@ -144,6 +148,7 @@ int gradient_measure(struct bench *bench, struct trial *forward,
                      struct m2_error *err)
 {
     struct trial *gradients = backward ? backward : forward;
+    const struct probe probe = {bench, forward, backward};
     *out = (struct gradient_error){.tensor = NULL};
     int code = trial_run(bench, gradients, &packed, err);
     for (size_t i = 0; code == M2_OK && i < gradients->n; i++) {
@@ -160,7 +165,7 @@ int gradient_measure(struct bench *bench, struct trial *forward,
         };
         if (tensor.gradient == NULL)
             return m2_fail(err, M2_E_MEMORY, "no memory for a gradient");
-        code = measure_tensor(bench, forward, backward, &tensor, out, err);
+        code = measure_tensor(&probe, &tensor, out, err);
         free(tensor.gradient);
     }
     return code;

@@ -175,7 +175,7 @@ static void verify_accumulate(struct suite *suite, struct trial *trial,
     if (view == NULL)
         return;
     *flag = 1;
-    trial_random(trial, output, view->rows, view->cols, -1.0, 1.0);
+    trial_random(trial, output, view->rows, view->cols, span_of(-1.0, 1.0));
     snprintf(text, sizeof text, "%s accumulate", label);
     verify(suite, trial, text);
     *flag = 0;

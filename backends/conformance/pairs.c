@@ -99,6 +99,7 @@ void pair_derive(const struct trial *forward, struct trial *backward)
         else if (role == OP_OUTPUT)
             trial_output(backward, name, of->rows, of->cols);
         else /* arrives, or is added to */
-            trial_random(backward, name, of->rows, of->cols, -1.0, 1.0);
+            trial_random(backward, name, of->rows, of->cols,
+                         span_of(-1.0, 1.0));
     }
 }

@@ -72,9 +72,10 @@ double *trial_values(struct trial *trial, const char *name, int64_t rows,
 }
 
 void trial_random(struct trial *trial, const char *name, int64_t rows,
-                  int64_t cols, double low, double high)
+                  int64_t cols, struct span span)
 {
-    struct generator random = generator_start(trial->seed, name, low, high);
+    struct generator random =
+        generator_start(trial->seed, name, span.low, span.high);
     double *values = trial_values(trial, name, rows, cols);
     for (int64_t i = 0; values && i < rows * cols; i++)
         values[i] = generator_at(&random, i);

@@ -6,7 +6,7 @@
  * op_arguments.  A bench is one open device with memory for one trial.
  *
  *     trial_init(&t, M2_OP_silu, seed);
- *     trial_random(&t, "x", 3, 5, -2, 2);
+ *     trial_random(&t, "x", 3, 5, span_of(-2, 2));
  *     trial_output(&t, "y", 3, 5);
  *     code = trial_run(&bench, &t, &layout, err);
  *     ... trial_result(&t, "y") ...
@@ -55,12 +55,21 @@ int trial_find(const struct trial *trial, const char *name);
 const struct trial_view *trial_view(const struct trial *trial,
                                     const char *name);
 
+struct span {
+    double low, high;
+};
+
+static inline struct span span_of(double low, double high)
+{
+    return (struct span){low, high};
+}
+
 /* Makes an argument present: with values to be filled in (zeros; NULL when
  * out of memory), with generated values, or as an output without values. */
 double *trial_values(struct trial *trial, const char *name, int64_t rows,
                      int64_t cols);
 void trial_random(struct trial *trial, const char *name, int64_t rows,
-                  int64_t cols, double low, double high);
+                  int64_t cols, struct span span);
 void trial_output(struct trial *trial, const char *name, int64_t rows,
                   int64_t cols);
 /* Takes it away again: an optional argument left out. */
