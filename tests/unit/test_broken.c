@@ -108,7 +108,9 @@ int main(void)
         cmocka_unit_test(every_broken_file_says_all_that_is_wrong),
     };
 
-    if (chdir(top != NULL ? top : ".") != 0 || chdir("tests/cli/broken") != 0)
+    if (chdir(top != NULL ? top : ".") != 0 || chdir("tests/cli/broken") != 0) {
+        perror("$top_srcdir/tests/cli/broken");
         return 1;
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
