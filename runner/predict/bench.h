@@ -27,8 +27,9 @@ struct bench_result {
     double peak_flops_per_s; /* measured, of as many threads; NaN where the
                                 device is not the host */
     double predict_median_s; /* a window alone: cut, forward, download */
-    double first_step_s;     /* from the start of the process (for the second
-                                device: as if it had been the first) */
+    double first_step_s;     /* from the start of the process to the moment the
+                                first step begins (for the second device: as
+                                if it had been the first) */
     uint64_t device_bytes, process_bytes; /* the latter: peak, resident */
 };
 
