@@ -12,7 +12,7 @@ static int upload_batch(const struct golden_case *c, struct model *model,
 {
     struct m2_view input = model_input(model, B);
     struct m2_view target = model_target(model, B);
-    const struct golden_tensor *x, *y;
+    const struct golden_tensor *x = NULL, *y = NULL;
     int result = golden_need(c, lm ? "in.ids" : "in.x", &x, err);
 
     if (result == 0)

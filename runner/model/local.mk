@@ -18,13 +18,19 @@ librunner_a_SOURCES += \
 	runner/model/stepper.c \
 	runner/model/safetensors.c runner/model/safetensors.h \
 	runner/model/st_seal.c \
-	runner/model/st_writer.c
+	runner/model/st_values.c runner/model/st_writer.c
 
 unit_tests += \
 	tests/unit/test_import \
 	tests/unit/test_model \
+	tests/unit/test_model_gradients \
 	tests/unit/test_parameters \
 	tests/unit/test_safetensors
+
+small_model_sources = tests/unit/small_model.c tests/unit/small_model.h
+tests_unit_test_model_SOURCES = tests/unit/test_model.c $(small_model_sources)
+tests_unit_test_model_gradients_SOURCES = \
+	tests/unit/test_model_gradients.c $(small_model_sources)
 
 fuzz_targets += tests/fuzz/fuzz_safetensors
 tests_fuzz_fuzz_safetensors_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer

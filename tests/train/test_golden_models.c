@@ -31,7 +31,7 @@ static void run_kind(const struct plugin *plugin, const char *kind,
     const char *top = getenv("top_srcdir");
     struct golden_kind kinds[N_GOLDEN_KINDS];
     struct conformance_options options = {.plugin = plugin,
-                                          .threads = 2,
+                                          .threads = 1,
                                           .only = kind,
                                           .golden_read = golden_file_read,
                                           .kinds = kinds,
