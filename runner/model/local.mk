@@ -23,12 +23,15 @@ librunner_a_SOURCES += \
 unit_tests += \
 	tests/unit/test_import \
 	tests/unit/test_model \
+	tests/unit/test_model_faults \
 	tests/unit/test_model_gradients \
 	tests/unit/test_parameters \
 	tests/unit/test_safetensors
 
 small_model_sources = tests/unit/small_model.c tests/unit/small_model.h
 tests_unit_test_model_SOURCES = tests/unit/test_model.c $(small_model_sources)
+tests_unit_test_model_faults_SOURCES = \
+	tests/unit/test_model_faults.c $(small_model_sources)
 tests_unit_test_model_gradients_SOURCES = \
 	tests/unit/test_model_gradients.c $(small_model_sources)
 
