@@ -1,2 +1,21 @@
 # plugins/csv/local.mk: data plugin csv.
 include $(top_srcdir)/plugins/common/local.mk
+csv_sources = \
+	plugins/csv/columns.c plugins/csv/columns.h \
+	plugins/csv/csv.h \
+	plugins/csv/encoding.c plugins/csv/encoding.h \
+	plugins/csv/numbers.c plugins/csv/numbers.h \
+	plugins/csv/options.c plugins/csv/settings.h \
+	plugins/csv/reader.c plugins/csv/reader.h \
+	plugins/csv/row.c \
+	plugins/csv/sample.c plugins/csv/sample.h \
+	plugins/csv/source.c \
+	plugins/csv/survey.c \
+	plugins/csv/times.c plugins/csv/times.h \
+	plugins/csv/zone.c plugins/csv/zone.h
+
+plugin_LTLIBRARIES += m2_csv.la
+m2_csv_la_SOURCES = plugins/csv/plugin.c $(csv_sources) \
+	$(plugin_common_sources)
+m2_csv_la_CFLAGS = $(BASE_CFLAGS) $(FP_CFLAGS)
+m2_csv_la_LDFLAGS = $(AM_LDFLAGS) $(PLUGIN_LINK)

@@ -1,0 +1,59 @@
+/* Formats that are taken for text by mistake, known by their first bytes. */
+#include "csv/encoding.h"
+
+#include <string.h>
+
+static const struct {
+    const char *bytes;
+    size_t n;
+    struct not_text what;
+} formats[] = {
+    {"\xff\xfe\0\0", 4, {"UTF-32 text", "convert it to UTF-8"}},
+    {"\0\0\xfe\xff", 4, {"UTF-32 text", "convert it to UTF-8"}},
+    {"\xff\xfe",
+     2,
+     {"UTF-16 text (little-endian)",
+      "convert it: iconv -f UTF-16 -t UTF-8 FILE"}},
+    {"\xfe\xff",
+     2,
+     {"UTF-16 text (big-endian)", "convert it: iconv -f UTF-16 -t UTF-8 FILE"}},
+    {"\x1f\x8b", 2, {"gzip data", "decompress it first"}},
+    {"\x28\xb5\x2f\xfd", 4, {"zstd data", "decompress it first"}},
+    {"\xfd"
+     "7zXZ",
+     5,
+     {"xz data", "decompress it first"}},
+    {"BZh", 3, {"bzip2 data", "decompress it first"}},
+    {"PK\x03\x04",
+     4,
+     {"a zip archive, or a workbook (.xlsx)", "unpack it, or save it as CSV"}},
+    {"\xd0\xcf\x11\xe0", 4, {"a workbook (.xls)", "save it as CSV"}},
+    {"DBN", 3, {"DBN data", "read it with `source: dbn`"}},
+    {"PAR1", 4, {"Parquet data", "convert it to CSV"}},
+    {"%PDF", 4, {"a PDF document", "convert it to CSV"}},
+};
+
+static const struct not_text utf16 = {
+    "UTF-16 text", "convert it: iconv -f UTF-16LE -t UTF-8 FILE"};
+
+/* Without a mark, every second byte of ASCII in UTF-16 is 0. */
+static int looks_like_utf16(const char *bytes, size_t n)
+{
+    size_t zeros[2] = {0, 0};
+
+    if (n < 8)
+        return 0;
+    n = n < 64 ? n & ~(size_t)1 : 64;
+    for (size_t i = 0; i < n; i++)
+        zeros[i % 2] += bytes[i] == '\0';
+    return zeros[0] + zeros[1] == n / 2 && zeros[0] * zeros[1] == 0;
+}
+
+const struct not_text *encoding_not_text(const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (n >= formats[i].n &&
+            memcmp(bytes, formats[i].bytes, formats[i].n) == 0)
+            return &formats[i].what;
+    return looks_like_utf16(bytes, n) ? &utf16 : NULL;
+}

@@ -1,0 +1,487 @@
+/* Bytes to records. */
+#include "csv/reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "csv/encoding.h"
+
+enum { FIRST_CAPACITY = 64 << 10, READ_CAPACITY = 256 << 10 };
+
+/* How a step of the tokenizer ended. */
+enum scan {
+    SCAN_DELIMITER,
+    SCAN_LINE_END,
+    SCAN_MORE, /* the bytes at hand do not reach to the end of the record */
+    SCAN_ERROR,
+};
+
+/* Where the tokenizer is within a record. */
+struct cursor {
+    char *at;
+    const char *limit;
+    const char *line_start;
+    uint32_t lines; /* line ends inside quotes so far */
+    const char *open_quote;
+    uint32_t quote_line, quote_column;
+};
+
+/* ---- messages --------------------------------------------------------- */
+
+__attribute__((format(printf, 5, 0))) static int
+fail_at(const struct reader *reader, uint64_t line, uint32_t column,
+        struct m2_error *err, const char *format, va_list arguments)
+{
+    char message[1024];
+
+    vsnprintf(message, sizeof message, format, arguments);
+    return m2_fail(err, M2_E_DATA, "%s:%" PRIu64 ":%" PRIu32 ": %s",
+                   reader->input.source.path, line, column, message);
+}
+
+int reader_fail(const struct reader *reader, const struct cell *cell,
+                struct m2_error *err, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    int status = fail_at(reader, reader->record_line + cell->line, cell->column,
+                         err, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+/* The same where there is no cell yet. */
+__attribute__((format(printf, 4, 5))) static enum scan
+scan_fail(const struct reader *reader, const struct cursor *cursor,
+          struct m2_error *err, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    fail_at(reader, reader->line + cursor->lines,
+            (uint32_t)(cursor->at - cursor->line_start) + 1, err, format,
+            arguments);
+    va_end(arguments);
+    return SCAN_ERROR;
+}
+
+char *cell_show(const struct cell *cell, char out[CELL_SHOWN])
+{
+    static const char more[] = "...";
+    size_t room = CELL_SHOWN - sizeof more, n = cell->n < room ? cell->n : room;
+
+    /* UTF-8 is not cut inside a character */
+    while (n < cell->n && n > 0 && (cell->text[n] & 0xc0) == 0x80)
+        n--;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)cell->text[i];
+        out[i] = (char)(c < ' ' || c == 0x7f ? ' ' : c);
+    }
+    memcpy(out + n, n < cell->n ? more : "", n < cell->n ? sizeof more : 1);
+    return out;
+}
+
+bool cell_is(const struct cell *cell, const char *text)
+{
+    return strlen(text) == cell->n && memcmp(text, cell->text, cell->n) == 0;
+}
+
+/* ---- bytes ------------------------------------------------------------ */
+
+/* A record that grows beyond all bounds is a quote that was never closed, as
+ * a rule. */
+static int fail_too_long(const struct reader *reader,
+                         const struct cursor *cursor, struct m2_error *err)
+{
+    if (cursor->open_quote != NULL)
+        return m2_fail(err, M2_E_DATA,
+                       "%s:%" PRIu64 ":%" PRIu32 ": a quoted cell begins here "
+                       "and does not end within %d MiB",
+                       reader->input.source.path,
+                       reader->line + cursor->quote_line, cursor->quote_column,
+                       READER_MAX_RECORD >> 20);
+    return m2_fail(
+        err, M2_E_DATA, "%s:%" PRIu64 ":1: a line of more than %d MiB",
+        reader->input.source.path, reader->line, READER_MAX_RECORD >> 20);
+}
+
+/* Makes room behind the bytes that are still needed. */
+static int make_room(struct reader *reader, const struct cursor *cursor,
+                     struct m2_error *err)
+{
+    size_t kept = reader->end - reader->begin;
+    size_t need = reader->capacity == 0 ? FIRST_CAPACITY : READ_CAPACITY;
+
+    if (kept >= READER_MAX_RECORD)
+        return fail_too_long(reader, cursor, err);
+    if (reader->begin > 0) {
+        memmove(reader->bytes, reader->bytes + reader->begin, kept);
+        reader->offset += reader->begin;
+        reader->begin = 0;
+        reader->end = kept;
+    }
+    if (need <= kept + 1)
+        need = kept + kept / 2 + 2;
+    if (need <= reader->capacity)
+        return M2_OK;
+    char *bytes = memory_grow(reader->bytes, &reader->capacity, need, 1, err);
+    if (bytes == NULL)
+        return M2_E_MEMORY;
+    reader->bytes = bytes;
+    return M2_OK;
+}
+
+static int fill(struct reader *reader, const struct cursor *cursor,
+                struct m2_error *err)
+{
+    size_t got;
+    int status = make_room(reader, cursor, err);
+
+    if (status == M2_OK)
+        status = input_read(&reader->input, reader->bytes + reader->end,
+                            reader->capacity - 1 - reader->end, &got, err);
+    if (status != M2_OK)
+        return status;
+    reader->end += got;
+    reader->bytes[reader->end] = '\0';
+    reader->at_end = got == 0;
+    return M2_OK;
+}
+
+/* ---- the tokenizer ---------------------------------------------------- */
+
+static bool is_blank(const struct reader *reader, char c)
+{
+    return c == ' ' || (c == '\t' && reader->format.delimiter != '\t');
+}
+
+/* The bytes at hand are at their end: ask for more, or that is the end of the
+ * line, too. */
+static enum scan end_of_bytes(const struct reader *reader)
+{
+    return !reader->at_end || reader->is_part ? SCAN_MORE : SCAN_LINE_END;
+}
+
+/* What follows a cell. */
+static enum scan scan_end(const struct reader *reader, struct cursor *cursor,
+                          struct m2_error *err)
+{
+    char c = *cursor->at;
+
+    if (c == '\n') {
+        cursor->at++;
+        return SCAN_LINE_END;
+    }
+    if (c == '\r') {
+        if (cursor->at + 1 == cursor->limit && !reader->at_end)
+            return SCAN_MORE;
+        cursor->at += cursor->at[1] == '\n' ? 2 : 1;
+        return SCAN_LINE_END;
+    }
+    if (c == '\0' && cursor->at == cursor->limit)
+        return end_of_bytes(reader);
+    if (c == '\0')
+        return scan_fail(
+            reader, cursor, err,
+            "a NUL byte (byte %" PRIu64 " of the file): the file is damaged, "
+            "or no text",
+            reader->offset + (uint64_t)(cursor->at - reader->bytes));
+    cursor->at++;
+    return SCAN_DELIMITER;
+}
+
+static void trim_end(const struct reader *reader, struct cell *cell)
+{
+    while (cell->n > 0 && is_blank(reader, cell->text[cell->n - 1]))
+        cell->n--;
+}
+
+static enum scan scan_plain(const struct reader *reader, struct cursor *cursor,
+                            struct cell *cell, struct m2_error *err)
+{
+    const char *start = cursor->at;
+
+    while (!reader->is_special[(unsigned char)*cursor->at])
+        cursor->at++;
+    cell->n = (uint32_t)(cursor->at - start);
+    trim_end(reader, cell);
+    return scan_end(reader, cursor, err);
+}
+
+/* Counts the line ends in a quoted text, and finds the last one. */
+static void count_lines(struct cursor *cursor, const char *from, const char *to)
+{
+    for (const char *p = from; p < to; p++) {
+        if (*p != '\n' && *p != '\r')
+            continue;
+        if (*p == '\r' && p + 1 < to && p[1] == '\n')
+            p++;
+        cursor->lines++;
+        cursor->line_start = p + 1;
+    }
+}
+
+/* Finds the closing quote, which is not doubled; NULL when it is not there. */
+static char *find_close(struct cursor *cursor, struct cell *cell)
+{
+    char *p = cursor->at;
+
+    for (;;) {
+        p = memchr(p, '"', (size_t)(cursor->limit - p));
+        if (p == NULL || p + 1 == cursor->limit || p[1] != '"')
+            return p;
+        cell->doubled = true;
+        p += 2;
+    }
+}
+
+static enum scan fail_unclosed(const struct reader *reader,
+                               struct cursor *cursor, struct m2_error *err)
+{
+    if (!reader->at_end || reader->is_part)
+        return SCAN_MORE;
+    m2_fail(err, M2_E_DATA,
+            "%s:%" PRIu64 ":%" PRIu32 ": a quoted cell begins here, and the "
+            "file ends inside it",
+            reader->input.source.path, reader->line + cursor->quote_line,
+            cursor->quote_column);
+    return SCAN_ERROR;
+}
+
+static enum scan scan_quoted(const struct reader *reader, struct cursor *cursor,
+                             struct cell *cell, struct m2_error *err)
+{
+    cursor->open_quote = cursor->at;
+    cursor->quote_line = cursor->lines;
+    cursor->quote_column = cell->column;
+    char *start = ++cursor->at, *close = find_close(cursor, cell);
+    if (close == NULL)
+        return fail_unclosed(reader, cursor, err);
+    if (close + 1 == cursor->limit && !reader->at_end)
+        return SCAN_MORE;
+    char *nul = memchr(start, '\0', (size_t)(close - start));
+    count_lines(cursor, start, nul != NULL ? nul : close);
+    if (nul != NULL) {
+        cursor->at = nul;
+        return scan_end(reader, cursor, err);
+    }
+    cursor->open_quote = NULL;
+    cell->quoted = true;
+    cell->text = start;
+    cell->n = (uint32_t)(close - start);
+    cursor->at = close + 1;
+    while (is_blank(reader, *cursor->at) && reader->format.delimiter != ' ')
+        cursor->at++;
+    if (!reader->is_special[(unsigned char)*cursor->at])
+        return scan_fail(reader, cursor, err,
+                         "text after the closing quote of a cell; a quote "
+                         "inside a quoted cell is written twice");
+    return scan_end(reader, cursor, err);
+}
+
+static struct cell *next_cell(struct reader *reader, struct m2_error *err)
+{
+    if (reader->n_cells < reader->cells_capacity)
+        return &reader->cells[reader->n_cells];
+    struct cell *cells = memory_grow(reader->cells, &reader->cells_capacity,
+                                     reader->n_cells + 1, sizeof *cells, err);
+    if (cells == NULL)
+        return NULL;
+    reader->cells = cells;
+    return &cells[reader->n_cells];
+}
+
+static enum scan scan_cell(struct reader *reader, struct cursor *cursor,
+                           struct m2_error *err)
+{
+    struct cell *cell = next_cell(reader, err);
+    bool by_blanks = reader->format.delimiter == ' ';
+
+    if (cell == NULL)
+        return SCAN_ERROR;
+    while (is_blank(reader, *cursor->at))
+        cursor->at++;
+    *cell = (struct cell){
+        .text = cursor->at,
+        .column = (uint32_t)(cursor->at - cursor->line_start) + 1,
+        .line = cursor->lines,
+    };
+    enum scan end = *cursor->at == '"' ? scan_quoted(reader, cursor, cell, err)
+                                       : scan_plain(reader, cursor, cell, err);
+    /* blanks at the end of a line delimit nothing */
+    if (!by_blanks || cell->n > 0 || cell->quoted || end != SCAN_LINE_END ||
+        reader->n_cells == 0)
+        reader->n_cells++;
+    return end;
+}
+
+/* Goes past the rest of a line. */
+static enum scan scan_line(const struct reader *reader, struct cursor *cursor)
+{
+    cursor->at += strcspn(cursor->at, "\r\n");
+    while (*cursor->at == '\0' && cursor->at < cursor->limit) {
+        cursor->at++; /* a NUL in a line that is not read */
+        cursor->at += strcspn(cursor->at, "\r\n");
+    }
+    return scan_end(reader, cursor, NULL);
+}
+
+/* 1 when a comment begins here, -1 when more bytes are needed to tell. */
+static int is_comment(const struct reader *reader)
+{
+    const char *prefix = reader->format.comment;
+    size_t n = strlen(prefix), available = reader->end - reader->begin;
+    size_t both = n < available ? n : available;
+
+    if (n == 0 || memcmp(reader->bytes + reader->begin, prefix, both) != 0)
+        return 0;
+    if (both == n)
+        return 1;
+    return reader->at_end ? 0 : -1;
+}
+
+static enum scan scan_record(struct reader *reader, struct cursor *cursor,
+                             struct m2_error *err)
+{
+    enum scan end;
+
+    reader->n_cells = 0;
+    do
+        end = scan_cell(reader, cursor, err);
+    while (end == SCAN_DELIMITER);
+    return end;
+}
+
+/* Doubled quotes become single ones, now that the record will not be scanned
+ * again. */
+static void undouble(struct reader *reader, struct cell *cell)
+{
+    char *text = reader->bytes + (cell->text - reader->bytes);
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < cell->n; i++) {
+        text[kept++] = text[i];
+        i += text[i] == '"';
+    }
+    cell->n = kept;
+    cell->doubled = false;
+}
+
+static void skip(struct skipped *skipped, uint64_t line)
+{
+    if (skipped->n++ == 0)
+        skipped->first_line = line;
+}
+
+/* Looks at what begins at bytes[begin]: 1 for a record, 0 for a line that is
+ * passed over, NEED_MORE, or an error. */
+enum { NEED_MORE = 2 };
+
+static int take_line(struct reader *reader, struct cursor *cursor,
+                     struct m2_error *err)
+{
+    int comment = is_comment(reader);
+    bool unread = reader->line <= reader->format.skip_lines;
+    enum scan end;
+
+    if (comment < 0)
+        return NEED_MORE;
+    end = comment || unread ? scan_line(reader, cursor)
+                            : scan_record(reader, cursor, err);
+    if (end == SCAN_MORE)
+        return NEED_MORE;
+    if (end == SCAN_ERROR)
+        return err != NULL ? err->code : M2_E_DATA;
+    const struct cell *first = reader->cells;
+    reader->record_line = reader->line;
+    reader->line += cursor->lines + 1;
+    reader->begin = (size_t)(cursor->at - reader->bytes);
+    if (unread)
+        return 0;
+    if (comment)
+        skip(&reader->comments, reader->record_line);
+    else if (reader->n_cells == 1 && first->n == 0 && !first->quoted)
+        skip(&reader->blank, reader->record_line);
+    else
+        return 1;
+    return 0;
+}
+
+int reader_next(struct reader *reader, struct m2_error *err)
+{
+    int status = 0;
+
+    while (status == 0) {
+        char *start = reader->bytes + reader->begin;
+        struct cursor cursor = {.at = start,
+                                .limit = reader->bytes + reader->end,
+                                .line_start = start};
+        if (reader->begin == reader->end && reader->at_end)
+            return 0;
+        status = reader->begin == reader->end ? NEED_MORE
+                                              : take_line(reader, &cursor, err);
+        if (status != NEED_MORE)
+            continue;
+        if (reader->at_end)
+            return 0; /* the last record of a part */
+        status = fill(reader, &cursor, err);
+    }
+    for (size_t i = 0; status == 1 && i < reader->n_cells; i++)
+        if (reader->cells[i].doubled)
+            undouble(reader, &reader->cells[i]);
+    return status;
+}
+
+/* ---- open and close --------------------------------------------------- */
+
+static void set_special(struct reader *reader)
+{
+    static const char always[] = "\r\n";
+
+    for (const char *c = always; *c != '\0'; c++)
+        reader->is_special[(unsigned char)*c] = true;
+    reader->is_special[0] = true;
+    reader->is_special[(unsigned char)reader->format.delimiter] = true;
+    if (reader->format.delimiter == ' ')
+        reader->is_special['\t'] = true;
+}
+
+static int check_text(struct reader *reader, struct m2_error *err)
+{
+    static const char bom[] = "\xef\xbb\xbf";
+    const struct not_text *other =
+        encoding_not_text(reader->bytes, reader->end);
+
+    if (other != NULL)
+        return m2_fail(err, M2_E_DATA, "%s: this is %s, not plain text; %s",
+                       reader->input.source.path, other->name, other->advice);
+    if (reader->end >= 3 && memcmp(reader->bytes, bom, 3) == 0) {
+        reader->has_bom = true;
+        reader->begin = 3;
+    }
+    return M2_OK;
+}
+
+int reader_open(struct reader *reader, const struct input_source *source,
+                const struct reader_format *format, struct m2_error *err)
+{
+    const struct cursor nowhere = {0};
+
+    *reader = (struct reader){.format = *format, .line = 1};
+    set_special(reader);
+    int status = input_open(&reader->input, source, err);
+    if (status == M2_OK)
+        status = fill(reader, &nowhere, err);
+    return status == M2_OK ? check_text(reader, err) : status;
+}
+
+void reader_close(struct reader *reader)
+{
+    input_close(&reader->input);
+    free(reader->bytes);
+    free(reader->cells);
+    *reader = (struct reader){.input.fd = -1};
+}
