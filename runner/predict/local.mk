@@ -12,3 +12,12 @@ librunner_a_SOURCES += \
 	runner/predict/stream_instruments.c \
 	runner/predict/stream_model.c runner/predict/stream_model.h \
 	runner/predict/stream_series.c runner/predict/stream_series.h
+
+predict_fixture = \
+	tests/unit/predict_fixture.c tests/unit/predict_fixture.h \
+	tests/unit/table_source.c tests/unit/table_source.h
+unit_tests += tests/unit/test_prices
+tests_unit_test_prices_SOURCES = tests/unit/test_prices.c $(predict_fixture)
+unit_tests += tests/unit/test_stream
+tests_unit_test_stream_SOURCES = tests/unit/test_stream.c $(predict_fixture)
+unit_tests += tests/unit/test_lines tests/unit/test_row_reader
