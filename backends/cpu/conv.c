@@ -80,46 +80,108 @@ static void filter_transpose(const struct m2_view *w, const struct place *p,
             filter[k * CHANNELS + c] = from[c * w->ld + k];
 }
 
-/* pre = bias + sum over k of filter[k] input[t - (K-1) + k] */
-static void convolve(const struct history *in, const real *filter,
-                     const real *bias, int64_t t, int64_t width, real *pre)
+/* One block of channels of one stretch: what both passes need. */
+struct block {
+    struct place p;
+    struct history in;
+    real *filter; /* (K, CHANNELS) */
+    real *bias;   /* (CHANNELS), zeros without one */
+    real *pre;    /* (STRETCH + K-1, CHANNELS) */
+};
+
+static size_t block_bytes(int64_t K)
 {
-    const real *last = history_row(in, t);
-    const real *tap = filter + (in->K - 1) * CHANNELS;
+    return 2 * scratch_size(K * CHANNELS, sizeof(real)) +
+           scratch_size(CHANNELS, sizeof(real)) +
+           scratch_size((STRETCH + K - 1) * CHANNELS, sizeof(real));
+}
 
-    if (bias != NULL)
-        memcpy(pre, bias, (size_t)width * sizeof *pre);
-    else
-        memset(pre, 0, (size_t)width * sizeof *pre);
-    for (int64_t k = 0; k < in->K - 1; k++) {
-        const real *x = history_row(in, t - (in->K - 1) + k);
-        const real *w = filter + k * CHANNELS;
+static struct block block_load(const struct m2_conv1d_silu *op,
+                               const struct place *p, char *scratch)
+{
+    real *past = scratch_real(&scratch, op->K * CHANNELS);
+    struct block k = {
+        .p = *p, .in = history_of(&op->x, &op->state, op->L, op->K, p, past)};
 
-#pragma omp simd
-        for (int64_t c = 0; c < width; c++)
-            pre[c] = fma_real(w[c], x[c], pre[c]);
+    k.filter = scratch_real(&scratch, op->K * CHANNELS);
+    k.bias = scratch_real(&scratch, CHANNELS);
+    k.pre = scratch_real(&scratch, (STRETCH + op->K - 1) * CHANNELS);
+    filter_transpose(&op->w, p, k.filter);
+    memset(k.bias, 0, CHANNELS * sizeof(real));
+    if (op->b.buffer != NULL)
+        memcpy(k.bias, view_real(&op->b) + p->first,
+               (size_t)p->width * sizeof(real));
+    return k;
+}
+
+/* Four taps and whole vectors: filter and inputs stay in registers. */
+static int is_common(const struct block *k)
+{
+    return k->in.K == 4 && k->p.width % VEC == 0;
+}
+
+/* Column c of rows [from, end) of pre, one vector wide. */
+static void pre_common(const struct block *k, int64_t c, int64_t end)
+{
+    const real *w = k->filter + c;
+    vec w0 = vec_load(w), w1 = vec_load(w + CHANNELS);
+    vec w2 = vec_load(w + 2 * CHANNELS), w3 = vec_load(w + 3 * CHANNELS);
+    vec bias = vec_load(k->bias + c);
+    int64_t t = k->p.from;
+    vec x0 = vec_load(history_row(&k->in, t - 3) + c);
+    vec x1 = vec_load(history_row(&k->in, t - 2) + c);
+    vec x2 = vec_load(history_row(&k->in, t - 1) + c);
+
+    for (real *pre = k->pre + c; t < end; t++, pre += CHANNELS) {
+        vec x3 = vec_load(k->in.x + t * k->in.ld + c);
+        vec sum = vec_fma(w0, x0, bias);
+
+        sum = vec_fma(w1, x1, sum);
+        sum = vec_fma(w2, x2, sum);
+        vec_store(pre, vec_fma(w3, x3, sum));
+        x0 = x1;
+        x1 = x2;
+        x2 = x3;
     }
+}
+
+/* pre[t - from] = bias + sum over k of filter[k] input[t - (K-1) + k] for
+ * t in [from, end). */
+static void convolve(const struct block *k, int64_t end)
+{
+    int64_t K = k->in.K, width = k->p.width;
+
+    if (is_common(k)) {
+        for (int64_t c = 0; c < width; c += VEC)
+            pre_common(k, c, end);
+        return;
+    }
+    for (int64_t t = k->p.from; t < end; t++) {
+        real *pre = k->pre + (t - k->p.from) * CHANNELS;
+
+        memcpy(pre, k->bias, (size_t)width * sizeof *pre);
+        for (int64_t tap = 0; tap < K; tap++) {
+            const real *x = history_row(&k->in, t - (K - 1) + tap);
+            const real *w = k->filter + tap * CHANNELS;
+
 #pragma omp simd
-    for (int64_t c = 0; c < width; c++)
-        pre[c] = fma_real(tap[c], last[c], pre[c]);
+            for (int64_t c = 0; c < width; c++)
+                pre[c] = fma_real(w[c], x[c], pre[c]);
+        }
+    }
 }
 
 static void conv_task(const struct job *job, int64_t task, char *scratch)
 {
     const struct m2_conv1d_silu *op = CONV(job)->args;
     struct place p = place_of(CONV(job), task, op->x.cols, op->L);
-    real *past = scratch_real(&scratch, op->K * CHANNELS);
-    real *filter = scratch_real(&scratch, op->K * CHANNELS);
-    const real *bias = view_real(&op->b);
-    struct history in = history_of(&op->x, &op->state, op->L, op->K, &p, past);
+    struct block k = block_load(op, &p, scratch);
 
-    filter_transpose(&op->w, &p, filter);
+    convolve(&k, p.to);
     for (int64_t t = p.from; t < p.to; t++) {
         real *y = view_real(&op->y) + (p.b * op->L + t) * op->y.ld + p.first;
-        real pre[CHANNELS];
+        const real *pre = k.pre + (t - p.from) * CHANNELS;
 
-        convolve(&in, filter, bias == NULL ? NULL : bias + p.first, t, p.width,
-                 pre);
 #pragma omp simd
         for (int64_t c = 0; c < p.width; c++)
             y[c] = silu_real(pre[c]);
@@ -153,8 +215,7 @@ size_t WORKSPACE(conv1d_silu)(const struct handle *h, const void *args)
 {
     const struct m2_conv1d_silu *op = args;
 
-    return (size_t)h->threads * 2 *
-           scratch_size(op->K * CHANNELS, sizeof(real));
+    return (size_t)h->threads * block_bytes(op->K);
 }
 
 int OP(conv1d_silu)(struct handle *h, const void *args, struct m2_error *err)
@@ -169,8 +230,7 @@ int OP(conv1d_silu)(struct handle *h, const void *args, struct m2_error *err)
                          .work = 10.0 * (double)op->x.rows * (double)op->x.cols,
                          .run = conv_task,
                          .scratch = h->scratch,
-                         .scratch_each =
-                             2 * scratch_size(op->K * CHANNELS, sizeof(real))};
+                         .scratch_each = block_bytes(op->K)};
     parallel_run(h, &c.job);
     if (op->state_out.buffer != NULL) {
         c.job.tasks = op->B;
@@ -183,52 +243,68 @@ int OP(conv1d_silu)(struct handle *h, const void *args, struct m2_error *err)
 
 /* ---- backward ---------------------------------------------------------- */
 
-/* Scratch of one task of the backward pass. */
-struct conv_scratch {
-    real *past, *filter;
-    real *slope; /* (STRETCH + K-1, CHANNELS): dpre of rows from `from` on */
-};
-
-static size_t backward_each(int64_t K)
-{
-    return 2 * scratch_size(K * CHANNELS, sizeof(real)) +
-           scratch_size((STRETCH + K - 1) * CHANNELS, sizeof(real));
-}
-
-/* dpre = dy silu'(pre) for rows [from, end). */
+/* pre becomes dpre = dy silu'(pre) for rows [from, end), zeros beyond. */
 static void slopes(const struct m2_conv1d_silu_backward *op,
-                   const struct place *p, const struct history *in,
-                   const struct conv_scratch *s, int64_t end)
+                   const struct block *k, int64_t end)
 {
-    const real *bias = view_real(&op->b);
+    const struct place *p = &k->p;
+    int64_t rows = end - p->from;
 
-    for (int64_t t = p->from; t < end; t++) {
-        const real *dy =
-            view_real(&op->dy) + (p->b * op->L + t) * op->dy.ld + p->first;
-        real *slope = s->slope + (t - p->from) * CHANNELS;
-        real pre[CHANNELS];
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t row = p->b * op->L + p->from + i;
+        const real *dy = view_real(&op->dy) + row * op->dy.ld + p->first;
+        real *pre = k->pre + i * CHANNELS;
 
-        convolve(in, s->filter, bias == NULL ? NULL : bias + p->first, t,
-                 p->width, pre);
 #pragma omp simd
         for (int64_t c = 0; c < p->width; c++)
-            slope[c] = dy[c] * silu_slope(pre[c]);
+            pre[c] = dy[c] * silu_slope(pre[c]);
+    }
+    memset(k->pre + rows * CHANNELS, 0,
+           (size_t)((STRETCH + op->K - 1 - rows) * CHANNELS) * sizeof(real));
+}
+
+static void input_common(const struct m2_conv1d_silu_backward *op,
+                         const struct block *k, int64_t c)
+{
+    const struct place *p = &k->p;
+    const real *w = k->filter + c, *slope = k->pre + c;
+    vec w0 = vec_load(w), w1 = vec_load(w + CHANNELS);
+    vec w2 = vec_load(w + 2 * CHANNELS), w3 = vec_load(w + 3 * CHANNELS);
+    vec s0 = vec_load(slope), s1 = vec_load(slope + CHANNELS);
+    vec s2 = vec_load(slope + 2 * CHANNELS);
+    real *dx =
+        view_real(&op->dx) + (p->b * op->L + p->from) * op->dx.ld + p->first;
+
+    for (int64_t i = 0; i < p->to - p->from; i++) {
+        vec s3 = vec_load(slope + (i + 3) * CHANNELS);
+        vec sum = vec_fma(w3, s0, vec_zero());
+
+        sum = vec_fma(w2, s1, sum);
+        sum = vec_fma(w1, s2, sum);
+        vec_store(dx + i * op->dx.ld + c, vec_fma(w0, s3, sum));
+        s0 = s1;
+        s1 = s2;
+        s2 = s3;
     }
 }
 
-/* dx[t] = sum over k of filter[k] dpre[t + K-1-k], where that row exists. */
+/* dx[t] = sum over k of filter[k] dpre[t + K-1-k] */
 static void input_rows(const struct m2_conv1d_silu_backward *op,
-                       const struct place *p, const struct conv_scratch *s)
+                       const struct block *k)
 {
-    for (int64_t t = p->from; t < p->to; t++) {
+    const struct place *p = &k->p;
+
+    for (int64_t c = 0; c < p->width && is_common(k); c += VEC)
+        input_common(op, k, c);
+    for (int64_t t = p->from; t < p->to && !is_common(k); t++) {
         real *dx =
             view_real(&op->dx) + (p->b * op->L + t) * op->dx.ld + p->first;
 
         memset(dx, 0, (size_t)p->width * sizeof *dx);
-        for (int64_t k = op->K - 1; k >= 0 && t + op->K - 1 - k < op->L; k--) {
+        for (int64_t tap = op->K - 1; tap >= 0; tap--) {
             const real *slope =
-                s->slope + (t + op->K - 1 - k - p->from) * CHANNELS;
-            const real *w = s->filter + k * CHANNELS;
+                k->pre + (t + op->K - 1 - tap - p->from) * CHANNELS;
+            const real *w = k->filter + tap * CHANNELS;
 
 #pragma omp simd
             for (int64_t c = 0; c < p->width; c++)
@@ -237,19 +313,53 @@ static void input_rows(const struct m2_conv1d_silu_backward *op,
     }
 }
 
-/* dw[k] and db (row K) of this task's rows. */
-static void weight_sums(const struct m2_conv1d_silu_backward *op,
-                        const struct place *p, const struct history *in,
-                        const struct conv_scratch *s, real *sum)
+static void weight_common(const struct block *k, int64_t c, real *sum)
 {
-    memset(sum, 0, (size_t)((op->K + 1) * CHANNELS) * sizeof *sum);
-    for (int64_t t = p->from; t < p->to; t++) {
-        const real *slope = s->slope + (t - p->from) * CHANNELS;
-        real *db = sum + op->K * CHANNELS;
+    int64_t t = k->p.from;
+    vec dw0 = vec_zero(), dw1 = dw0, dw2 = dw0, dw3 = dw0, db = dw0;
+    vec x0 = vec_load(history_row(&k->in, t - 3) + c);
+    vec x1 = vec_load(history_row(&k->in, t - 2) + c);
+    vec x2 = vec_load(history_row(&k->in, t - 1) + c);
 
-        for (int64_t k = 0; k < op->K; k++) {
-            const real *x = history_row(in, t - (op->K - 1) + k);
-            real *dw = sum + k * CHANNELS;
+    for (const real *pre = k->pre + c; t < k->p.to; t++, pre += CHANNELS) {
+        vec x3 = vec_load(k->in.x + t * k->in.ld + c);
+        vec slope = vec_load(pre);
+
+        dw0 = vec_fma(slope, x0, dw0);
+        dw1 = vec_fma(slope, x1, dw1);
+        dw2 = vec_fma(slope, x2, dw2);
+        dw3 = vec_fma(slope, x3, dw3);
+        db = vec_add(db, slope);
+        x0 = x1;
+        x1 = x2;
+        x2 = x3;
+    }
+    vec_store(sum + c, dw0);
+    vec_store(sum + CHANNELS + c, dw1);
+    vec_store(sum + 2 * CHANNELS + c, dw2);
+    vec_store(sum + 3 * CHANNELS + c, dw3);
+    vec_store(sum + 4 * CHANNELS + c, db);
+}
+
+/* dw[k] and db (row K) of this task's rows. */
+static void weight_sums(const struct block *k, real *sum)
+{
+    const struct place *p = &k->p;
+    int64_t K = k->in.K;
+    real *db = sum + K * CHANNELS;
+
+    if (is_common(k)) {
+        for (int64_t c = 0; c < p->width; c += VEC)
+            weight_common(k, c, sum);
+        return;
+    }
+    memset(sum, 0, (size_t)((K + 1) * CHANNELS) * sizeof *sum);
+    for (int64_t t = p->from; t < p->to; t++) {
+        const real *slope = k->pre + (t - p->from) * CHANNELS;
+
+        for (int64_t tap = 0; tap < K; tap++) {
+            const real *x = history_row(&k->in, t - (K - 1) + tap);
+            real *dw = sum + tap * CHANNELS;
 
 #pragma omp simd
             for (int64_t c = 0; c < p->width; c++)
@@ -261,26 +371,23 @@ static void weight_sums(const struct m2_conv1d_silu_backward *op,
     }
 }
 
-/* Gradient of the state: rows before the sequence.  Entry k of the state is
- * row k - K; it meets filter tap j in output row k - K + (K-1) - j. */
+/* Gradient of the state: rows before the sequence.  Entry i of the state is
+ * row i - K; it meets filter tap j in output row i - K + (K-1) - j. */
 static void state_gradient(const struct m2_conv1d_silu_backward *op,
-                           const struct place *p, const struct conv_scratch *s)
+                           const struct block *k)
 {
+    const struct place *p = &k->p;
     real *out =
         view_real(&op->dstate) + p->b * op->dstate.ld + p->first * op->K;
 
     for (int64_t c = 0; c < p->width; c++)
-        for (int64_t k = 0; k < op->K; k++) {
+        for (int64_t i = 0; i < op->K; i++) {
             real sum = 0;
 
-            for (int64_t j = 0; j < k; j++) {
-                int64_t t = k - 1 - j;
-
-                if (t < op->L)
-                    sum = fma_real(s->filter[j * CHANNELS + c],
-                                   s->slope[t * CHANNELS + c], sum);
-            }
-            out[c * op->K + k] = sum;
+            for (int64_t j = 0; j < i; j++) /* rows past the end are 0 */
+                sum = fma_real(k->filter[j * CHANNELS + c],
+                               k->pre[(i - 1 - j) * CHANNELS + c], sum);
+            out[c * op->K + i] = sum;
         }
 }
 
@@ -289,20 +396,22 @@ static void conv_backward_task(const struct job *job, int64_t task,
 {
     const struct conv_job *conv = CONV(job);
     const struct m2_conv1d_silu_backward *op = conv->args;
+    struct m2_conv1d_silu forward = {.L = op->L,
+                                     .K = op->K,
+                                     .x = op->x,
+                                     .w = op->w,
+                                     .b = op->b,
+                                     .state = op->state};
     struct place p = place_of(conv, task, op->x.cols, op->L);
-    struct conv_scratch s = {
-        .past = scratch_real(&scratch, op->K * CHANNELS),
-        .filter = scratch_real(&scratch, op->K * CHANNELS),
-        .slope = scratch_real(&scratch, (STRETCH + op->K - 1) * CHANNELS)};
-    struct history in =
-        history_of(&op->x, &op->state, op->L, op->K, &p, s.past);
+    struct block k = block_load(&forward, &p, scratch);
+    int64_t end = min_i64(p.to + op->K - 1, op->L);
 
-    filter_transpose(&op->w, &p, s.filter);
-    slopes(op, &p, &in, &s, min_i64(p.to + op->K - 1, op->L));
-    input_rows(op, &p, &s);
-    weight_sums(op, &p, &in, &s, conv->partial + task * (op->K + 1) * CHANNELS);
+    convolve(&k, end);
+    slopes(op, &k, end);
+    input_rows(op, &k);
+    weight_sums(&k, conv->partial + task * (op->K + 1) * CHANNELS);
     if (op->dstate.buffer != NULL && p.from == 0)
-        state_gradient(op, &p, &s);
+        state_gradient(op, &k);
 }
 
 /* Adds the partial sums of block `block` over all sequences and stretches. */
@@ -357,7 +466,7 @@ size_t WORKSPACE(conv1d_silu_backward)(const struct handle *h, const void *args)
 {
     const struct m2_conv1d_silu_backward *op = args;
 
-    return partial_bytes(op) + (size_t)h->threads * backward_each(op->K);
+    return partial_bytes(op) + (size_t)h->threads * block_bytes(op->K);
 }
 
 int OP(conv1d_silu_backward)(struct handle *h, const void *args,
@@ -374,7 +483,7 @@ int OP(conv1d_silu_backward)(struct handle *h, const void *args,
                          .work = 20.0 * (double)op->x.rows * (double)op->x.cols,
                          .run = conv_backward_task,
                          .scratch = h->scratch + partial_bytes(op),
-                         .scratch_each = backward_each(op->K)};
+                         .scratch_each = block_bytes(op->K)};
     parallel_run(h, &c.job);
     c.job.tasks = c.blocks;
     c.job.run = conv_reduce;

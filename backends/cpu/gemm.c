@@ -6,6 +6,7 @@ enum {
     GEMM_DEPTH = 256, /* products summed before an addition to C */
     ROW_TILE = 112 / TILE_ROWS * TILE_ROWS,
     COL_TILE = 256 / (2 * VEC) * (2 * VEC),
+    PACK_DEPTH = 64, /* rows of a panel that are written at a time */
     BLAS_ROWS = 240,
 };
 
@@ -85,15 +86,18 @@ static void panel_pack(const struct job *base, int64_t task, char *scratch)
     (void)scratch;
     if (width < PANEL)
         memset(out, 0, (size_t)(g->k * PANEL) * sizeof *out);
-    if (g->b_col == 1) {
+    if (g->b_col == 1 && width == PANEL) {
         for (int64_t k = 0; k < g->k; k++)
-            memcpy(out + k * PANEL, b + k * g->b_k,
-                   (size_t)width * sizeof *out);
+            memcpy(out + k * PANEL, b + k * g->b_k, PANEL * sizeof *out);
         return;
     }
-    for (int64_t j = 0; j < width; j++)
-        for (int64_t k = 0; k < g->k; k++)
-            out[k * PANEL + j] = b[j * g->b_col + k];
+    for (int64_t k0 = 0; k0 < g->k; k0 += PACK_DEPTH) {
+        int64_t k1 = min_i64(k0 + PACK_DEPTH, g->k);
+
+        for (int64_t j = 0; j < width; j++)
+            for (int64_t k = k0; k < k1; k++)
+                out[k * PANEL + j] = b[j * g->b_col + k * g->b_k];
+    }
 }
 
 /* A panel that is wider than what is left of C: through a buffer. */

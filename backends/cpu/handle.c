@@ -7,7 +7,7 @@
 
 /* From this size on memory is asked for in huge pages: a matrix product walks
  * over hundreds of pages at once. */
-#define HUGE_FROM ((size_t)4 << 20)
+#define HUGE_FROM ((size_t)2 << 20)
 #define HUGE_PAGE ((size_t)2 << 20)
 
 static char *memory_take(size_t bytes)

@@ -12,6 +12,11 @@ ALWAYS_INLINE void kernel(const struct tile *t, const real *a, const real *b,
     vec sum[TILE_ROWS][2];
 
 #pragma GCC unroll 16
+    for (int i = 0; i < rows; i++) {
+        __builtin_prefetch(c + i * t->ldc, 1);
+        __builtin_prefetch(c + i * t->ldc + vecs * VEC - 1, 1);
+    }
+#pragma GCC unroll 16
     for (int i = 0; i < rows; i++)
 #pragma GCC unroll 2
         for (int j = 0; j < vecs; j++)

@@ -39,6 +39,37 @@ ALWAYS_INLINE double pow2_f64(double shifted)
     return power;
 }
 
+/* exp(r) for |r| <= ln 2 / 2. */
+ALWAYS_INLINE float exp_polynomial_f32(float r)
+{
+    float p = fma_f32(1.0f / 5040, r, 1.0f / 720);
+
+    p = fma_f32(p, r, 1.0f / 120);
+    p = fma_f32(p, r, 1.0f / 24);
+    p = fma_f32(p, r, 1.0f / 6);
+    p = fma_f32(p, r, 0.5f);
+    p = fma_f32(p, r, 1.0f);
+    return fma_f32(p, r, 1.0f);
+}
+
+ALWAYS_INLINE double exp_polynomial_f64(double r)
+{
+    double p = fma_f64(1.0 / 6227020800, r, 1.0 / 479001600);
+
+    p = fma_f64(p, r, 1.0 / 39916800);
+    p = fma_f64(p, r, 1.0 / 3628800);
+    p = fma_f64(p, r, 1.0 / 362880);
+    p = fma_f64(p, r, 1.0 / 40320);
+    p = fma_f64(p, r, 1.0 / 5040);
+    p = fma_f64(p, r, 1.0 / 720);
+    p = fma_f64(p, r, 1.0 / 120);
+    p = fma_f64(p, r, 1.0 / 24);
+    p = fma_f64(p, r, 1.0 / 6);
+    p = fma_f64(p, r, 0.5);
+    p = fma_f64(p, r, 1.0);
+    return fma_f64(p, r, 1.0);
+}
+
 ALWAYS_INLINE float exp_f32(float x)
 {
     const float magic = 12582912.0f, log2e = 1.44269504f;
@@ -51,13 +82,7 @@ ALWAYS_INLINE float exp_f32(float x)
     n = shifted - magic;
     r = fma_f32(n, -ln2_high, x);
     r = fma_f32(n, -ln2_low, r);
-    p = fma_f32(1.0f / 5040, r, 1.0f / 720);
-    p = fma_f32(p, r, 1.0f / 120);
-    p = fma_f32(p, r, 1.0f / 24);
-    p = fma_f32(p, r, 1.0f / 6);
-    p = fma_f32(p, r, 0.5f);
-    p = fma_f32(p, r, 1.0f);
-    p = fma_f32(p, r, 1.0f);
+    p = exp_polynomial_f32(r);
     half = fma_f32(n, 0.5f, magic);
     return p * pow2_f32(half) * pow2_f32(n - (half - magic) + magic);
 }
@@ -75,19 +100,7 @@ ALWAYS_INLINE double exp_f64(double x)
     n = shifted - magic;
     r = fma_f64(n, -ln2_high, x);
     r = fma_f64(n, -ln2_low, r);
-    p = fma_f64(1.0 / 6227020800, r, 1.0 / 479001600);
-    p = fma_f64(p, r, 1.0 / 39916800);
-    p = fma_f64(p, r, 1.0 / 3628800);
-    p = fma_f64(p, r, 1.0 / 362880);
-    p = fma_f64(p, r, 1.0 / 40320);
-    p = fma_f64(p, r, 1.0 / 5040);
-    p = fma_f64(p, r, 1.0 / 720);
-    p = fma_f64(p, r, 1.0 / 120);
-    p = fma_f64(p, r, 1.0 / 24);
-    p = fma_f64(p, r, 1.0 / 6);
-    p = fma_f64(p, r, 0.5);
-    p = fma_f64(p, r, 1.0);
-    p = fma_f64(p, r, 1.0);
+    p = exp_polynomial_f64(r);
     half = fma_f64(n, 0.5, magic);
     return p * pow2_f64(half) * pow2_f64(n - (half - magic) + magic);
 }
@@ -135,23 +148,56 @@ ALWAYS_INLINE double softplus_f64(double v)
     return v > 20.0 ? v : value;
 }
 
+/* exp for x <= 0 that never gets smaller than the smallest normal number, and
+ * so needs one scaling only: where it is added to 1 nothing else matters. */
+ALWAYS_INLINE float exp_falling_f32(float x)
+{
+    const float magic = 12582912.0f, log2e = 1.44269504f;
+    const float ln2_high = 6.9313812256e-01f, ln2_low = 9.0580006145e-06f;
+    float shifted, n, r;
+
+    x = x < -87.0f ? -87.0f : x;
+    shifted = fma_f32(x, log2e, magic);
+    n = shifted - magic;
+    r = fma_f32(n, -ln2_high, x);
+    r = fma_f32(n, -ln2_low, r);
+    return exp_polynomial_f32(r) * pow2_f32(shifted);
+}
+
+ALWAYS_INLINE double exp_falling_f64(double x)
+{
+    const double magic = 6755399441055744.0, log2e = 1.4426950408889634;
+    const double ln2_high = 6.93147180369123816490e-01;
+    const double ln2_low = 1.90821492927058770002e-10;
+    double shifted, n, r;
+
+    x = x < -708.0 ? -708.0 : x;
+    shifted = fma_f64(x, log2e, magic);
+    n = shifted - magic;
+    r = fma_f64(n, -ln2_high, x);
+    r = fma_f64(n, -ln2_low, r);
+    return exp_polynomial_f64(r) * pow2_f64(shifted);
+}
+
+#if M2_REAL == 32
+#define exp_real    exp_f32
+#define exp_falling exp_falling_f32
+#else
+#define exp_real    exp_f64
+#define exp_falling exp_falling_f64
+#endif
+
 ALWAYS_INLINE double sigmoid_f64(double x)
 {
-    double e = exp_f64(x < 0 ? x : -x);
+    double e = exp_falling_f64(x < 0 ? x : -x);
 
     return (x < 0 ? e : 1.0) / (1.0 + e);
 }
 
-#if M2_REAL == 32
-#define exp_real exp_f32
-#else
-#define exp_real exp_f64
-#endif
-
 /* 1 / (1 + e^-x) without overflow on either side. */
 ALWAYS_INLINE real sigmoid_real(real x)
 {
-    real e = exp_real(x < 0 ? x : -x);
+    real e = exp_falling(x < 0 ? x : -x);
 
     return (x < 0 ? e : R(1.0)) / (R(1.0) + e);
 }
