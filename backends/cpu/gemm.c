@@ -6,7 +6,6 @@ enum {
     GEMM_DEPTH = 256, /* products summed before an addition to C */
     ROW_TILE = 112 / TILE_ROWS * TILE_ROWS,
     COL_TILE = 256 / (2 * VEC) * (2 * VEC),
-    PACK_DEPTH = 64, /* rows of a panel that are written at a time */
     BLAS_ROWS = 240,
 };
 
@@ -91,13 +90,14 @@ static void panel_pack(const struct job *base, int64_t task, char *scratch)
             memcpy(out + k * PANEL, b + k * g->b_k, PANEL * sizeof *out);
         return;
     }
-    for (int64_t k0 = 0; k0 < g->k; k0 += PACK_DEPTH) {
-        int64_t k1 = min_i64(k0 + PACK_DEPTH, g->k);
-
-        for (int64_t j = 0; j < width; j++)
-            for (int64_t k = k0; k < k1; k++)
-                out[k * PANEL + j] = b[j * g->b_col + k * g->b_k];
+    if (g->b_k == 1) {
+        NAME(transpose)
+        (out, PANEL, b, g->b_col, (struct extent){.rows = width, .cols = g->k});
+        return;
     }
+    for (int64_t k = 0; k < g->k; k++)
+        for (int64_t j = 0; j < width; j++)
+            out[k * PANEL + j] = b[k * g->b_k + j];
 }
 
 /* A panel that is wider than what is left of C: through a buffer. */

@@ -51,4 +51,11 @@ struct tile {
 };
 void NAME(tile_multiply)(const struct tile *t, int64_t rows, int64_t cols);
 
+/* out[j*out_ld + i] = in[i*in_ld + j] (transpose.c) */
+struct extent {
+    int64_t rows, cols; /* of in */
+};
+void NAME(transpose)(real *out, int64_t out_ld, const real *in, int64_t in_ld,
+                     struct extent extent);
+
 #endif

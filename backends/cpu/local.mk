@@ -7,6 +7,7 @@ cpu_ops_sources = \
 	backends/cpu/gemm.h backends/cpu/ssd.h \
 	backends/cpu/table.c backends/cpu/self_test.c \
 	backends/cpu/gemm.c backends/cpu/tile.c backends/cpu/blas.c \
+	backends/cpu/transpose.c \
 	backends/cpu/linear.c backends/cpu/norm.c backends/cpu/layernorm.c \
 	backends/cpu/conv.c backends/cpu/dt.c backends/cpu/ssd.c \
 	backends/cpu/ssd_forward.c backends/cpu/ssd_backward.c \

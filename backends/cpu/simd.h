@@ -124,20 +124,50 @@ ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
 }
 #endif
 
+/* Elements of a and b in turn: a0 b0 a1 b1 ... from the lower half, and from
+ * the upper half. */
+#if VECTOR_BYTES * 8 / M2_REAL == 16
+#define ZIP_LOW  0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define ZIP_HIGH 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#elif VECTOR_BYTES * 8 / M2_REAL == 8
+#define ZIP_LOW  0, 8, 1, 9, 2, 10, 3, 11
+#define ZIP_HIGH 4, 12, 5, 13, 6, 14, 7, 15
+#elif VECTOR_BYTES * 8 / M2_REAL == 4
+#define ZIP_LOW  0, 4, 1, 5
+#define ZIP_HIGH 2, 6, 3, 7
+#else
+#define ZIP_LOW  0, 2
+#define ZIP_HIGH 1, 3
+#endif
+ALWAYS_INLINE vec vec_zip_low(vec a, vec b)
+{
+    return __builtin_shufflevector(a, b, ZIP_LOW);
+}
+ALWAYS_INLINE vec vec_zip_high(vec a, vec b)
+{
+    return __builtin_shufflevector(a, b, ZIP_HIGH);
+}
+
 /* Sums run in LANES independent lanes, the same for every instruction set: two
  * vectors of avx512.  Element i goes to lane i % LANES. */
 enum { LANES = 128 / (int)sizeof(real) };
 
 static inline real lanes_sum(const real *lane)
 {
-    real half[LANES / 2];
+    real sum[LANES];
 
-    for (int i = 0; i < LANES / 2; i++)
-        half[i] = lane[i] + lane[i + LANES / 2];
-    for (int width = LANES / 4; width > 0; width /= 2)
-        for (int i = 0; i < width; i++)
-            half[i] += half[i + width];
-    return half[0];
+    memcpy(sum, lane, sizeof sum);
+#define FOLD(width)                                                            \
+    _Pragma("omp simd") for (int i = 0; i < (width); i++) sum[i] +=            \
+        sum[i + (width)];
+#if M2_REAL == 32
+    FOLD(16)
+#endif
+    FOLD(8)
+    FOLD(4)
+    FOLD(2)
+#undef FOLD
+    return sum[0] + sum[1];
 }
 
 /* Sum of n elements, in lanes. */

@@ -44,17 +44,17 @@ struct ssd_chunk NAME(ssd_chunk)(const struct ssd_shape *s, int64_t index)
 
 size_t NAME(ssd_decay_bytes)(const struct ssd_shape *s)
 {
-    return scratch_size(s->q, sizeof(double)) +
-           3 * scratch_size(s->q, sizeof(real));
+    return scratch_size(s->qp, sizeof(double)) +
+           3 * scratch_size(s->qp, sizeof(real));
 }
 
 struct ssd_decay NAME(ssd_decay_take)(const struct ssd_shape *s, char **scratch)
 {
-    struct ssd_decay d = {.s = scratch_f64(scratch, s->q)};
+    struct ssd_decay d = {.s = scratch_f64(scratch, s->qp)};
 
-    d.dt = scratch_real(scratch, s->q);
-    d.in = scratch_real(scratch, s->q);
-    d.tail = scratch_real(scratch, s->q);
+    d.dt = scratch_real(scratch, s->qp);
+    d.in = scratch_real(scratch, s->qp);
+    d.tail = scratch_real(scratch, s->qp);
     return d;
 }
 
@@ -67,6 +67,10 @@ void NAME(ssd_decay)(struct ssd_decay *d, const struct ssd_chunk *chunk,
     for (int64_t i = 0; i < chunk->q; i++) {
         d->dt[i] = dt[(chunk->from + i) * ld];
         sum += (double)d->dt[i] * d->rate;
+        d->s[i] = sum;
+    }
+    for (int64_t i = chunk->q; i < round_up(chunk->q, VEC); i++) {
+        d->dt[i] = 0;
         d->s[i] = sum;
     }
 #pragma omp simd
@@ -91,12 +95,21 @@ void NAME(ssd_copy)(real *out, int64_t padded, const real *in, int64_t ld,
 void NAME(ssd_transpose)(real *out, int64_t padded, const real *in, int64_t ld,
                          int64_t rows, int64_t cols)
 {
-    for (int64_t j = 0; j < cols; j++) {
-        for (int64_t i = 0; i < rows; i++)
-            out[j * padded + i] = in[i * ld + j];
-        for (int64_t i = rows; i < padded; i++)
-            out[j * padded + i] = 0;
-    }
+    NAME(transpose)
+    (out, padded, in, ld, (struct extent){.rows = rows, .cols = cols});
+    for (int64_t j = 0; j < cols && padded > rows; j++)
+        memset(out + j * padded + rows, 0,
+               (size_t)(padded - rows) * sizeof *out);
+}
+
+void NAME(ssd_prefetch)(const real *first, int64_t ld, int64_t rows,
+                        int64_t cols)
+{
+    enum { LINE = 64 / (int)sizeof(real) };
+
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j += LINE)
+            __builtin_prefetch(first + i * ld + j);
 }
 
 void NAME(ssd_lower)(struct tile t, int64_t first, int64_t q)

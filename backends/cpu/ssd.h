@@ -42,7 +42,8 @@ struct ssd_chunk {
 };
 
 /* Per chunk and head: dt, and the decays from the start of the chunk to each
- * row (in), from each row to the end (tail), over the whole chunk (all). */
+ * row (in), from each row to the end (tail), over the whole chunk (all).  s and
+ * dt are padded to whole vectors, so that rows of pairs need no remainder. */
 struct ssd_decay {
     double rate; /* A = -exp(a_log) */
     double *s;
@@ -66,6 +67,11 @@ void NAME(ssd_copy)(real *out, int64_t padded, const real *in, int64_t ld,
 /* out (cols, padded) = in (rows, cols) transposed, zeros beyond. */
 void NAME(ssd_transpose)(real *out, int64_t padded, const real *in, int64_t ld,
                          int64_t rows, int64_t cols);
+
+/* Asks for rows of a view that will soon be read or written: pieces of long
+ * rows, where the hardware does not look ahead. */
+void NAME(ssd_prefetch)(const real *first, int64_t ld, int64_t rows,
+                        int64_t cols);
 
 /* Rows [first, q) of a lower triangular C = A B: blocks of TRIANGLE rows get
  * the columns up to their last row. */

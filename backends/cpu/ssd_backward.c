@@ -160,17 +160,19 @@ static void pair_rows(const struct backward *k, const struct ssd_chunk *chunk)
         real *w = k->w + i * s->qp, *mix = k->mix + i * s->qp;
         real *dgram = k->dgram + i * s->qp;
         double si = d->s[i];
+        int64_t end = round_up(i + 1, VEC);
 
+        for (int64_t j0 = 0; j0 < end; j0 += VEC)
 #pragma omp simd
-        for (int64_t j = 0; j <= i; j++) {
-            real l = exp_real((real)(si - d->s[j]));
-            real pair = w[j] * l * d->dt[j];
+            for (int64_t j = j0; j < j0 + VEC; j++) {
+                real l = exp_real((real)(si - d->s[j]));
+                real pair = w[j] * l * d->dt[j];
 
-            mix[j] = gram[j] * l;
-            dgram[j] += pair;
-            w[j] = pair * gram[j];
-        }
-        for (int64_t j = i + 1; j < chunk->q; j++)
+                mix[j] = j > i ? 0 : gram[j] * l;
+                dgram[j] += j > i ? 0 : pair;
+                w[j] = j > i ? 0 : pair * gram[j];
+            }
+        for (int64_t j = end; j < chunk->q; j++)
             mix[j] = 0;
     }
 }
@@ -212,22 +214,24 @@ static void input_rows(const struct backward *k, const struct ssd_chunk *chunk,
         NAME(tile_multiply)(&t, chunk->q, s->P);
     }
     for (int64_t j = 0; j < chunk->q; j++) {
-        const real *x = k->x + j * s->Pp, *du = k->du + j * s->Pp;
-        const real *dy = k->dy + j * s->Pp;
+        const real *du = k->du + j * s->Pp, *dy = k->dy + j * s->Pp;
         real *dx = view_real(out) + (row + j) * out->ld + head * s->P;
         real dt = k->decay.dt[j];
 
-        k->direct[j] = (double)dot_real(x, du, s->P);
+        k->direct[j] = (double)dot_real(k->x + j * s->Pp, du, s->P);
+        if (j < chunk->out) {
 #pragma omp simd
-        for (int64_t p = 0; p < s->P; p++)
-            dx[p] = dt * du[p];
-        if (j < chunk->out)
-            continue;
-        k->job->dd[k->heads.b * s->H + head] += (double)dot_real(x, dy, s->P);
+            for (int64_t p = 0; p < s->P; p++)
+                dx[p] = dt * du[p];
+        } else {
 #pragma omp simd
-        for (int64_t p = 0; p < s->P; p++)
-            dx[p] = fma_real(skip, dy[p], dx[p]);
+            for (int64_t p = 0; p < s->P; p++)
+                dx[p] = fma_real(skip, dy[p], dt * du[p]);
+        }
     }
+    k->job->dd[k->heads.b * s->H + head] +=
+        (double)dot_real(k->x + chunk->out * s->Pp, k->dy + chunk->out * s->Pp,
+                         (chunk->q - chunk->out) * s->Pp);
 }
 
 /* side = rows of A times a state (P, Np). */
@@ -363,10 +367,23 @@ static void head_backward(const struct backward *k, struct ssd_decay *decay,
     int64_t head = k->heads.first + i;
     int last = chunk->index == s->chunks - 1;
     int started = head_load(k, decay, chunk, head);
+    int64_t row = k->heads.b * s->L + chunk->from;
     real *carried = k->rt + i * s->N * s->Pp;
     const real *rt = last && k->op->dh_final.buffer == NULL ? NULL : carried;
 
+    NAME(ssd_prefetch)
+    (view_real(&k->op->dx) + row * k->op->dx.ld + head * s->P, k->op->dx.ld,
+     chunk->q, s->P);
     pair_rows(k, chunk);
+    if (i + 1 < k->heads.count) {
+        NAME(ssd_prefetch)
+        (view_real(&k->op->x) + row * k->op->x.ld + (head + 1) * s->P,
+         k->op->x.ld, chunk->q, s->P);
+        if (!s->last_only)
+            NAME(ssd_prefetch)
+        (view_real(&k->op->dy) + row * k->op->dy.ld + (head + 1) * s->P,
+         k->op->dy.ld, chunk->q, s->P);
+    }
     input_rows(k, chunk, head, rt);
     for (int64_t t = chunk->out; t < chunk->q; t++) { /* dY becomes E */
         real *e = k->dy + t * s->Pp;

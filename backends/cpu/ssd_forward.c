@@ -84,11 +84,16 @@ static void mix_rows(const struct forward *f, const struct ssd_chunk *chunk)
         const real *gram = f->gram + i * f->s->qp;
         real *mix = f->mix + i * f->s->qp;
         double si = d->s[i];
+        int64_t end = round_up(i + 1, VEC);
 
+        for (int64_t j0 = 0; j0 < end; j0 += VEC)
 #pragma omp simd
-        for (int64_t j = 0; j <= i; j++)
-            mix[j] = exp_real((real)(si - d->s[j])) * gram[j] * d->dt[j];
-        for (int64_t j = i + 1; j < chunk->q; j++)
+            for (int64_t j = j0; j < j0 + VEC; j++) {
+                real decay = exp_real((real)(si - d->s[j]));
+
+                mix[j] = j > i ? 0 : decay * gram[j] * d->dt[j];
+            }
+        for (int64_t j = end; j < chunk->q; j++)
             mix[j] = 0;
     }
 }
