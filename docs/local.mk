@@ -4,6 +4,8 @@
 exampledir = $(docdir)/examples
 dist_example_DATA = docs/examples/m2_minimal.c docs/examples/m2_ramp.c
 
-# Manual pages go to dist_man_MANS; the completion file must be named m2run.
+dist_man_MANS += docs/m2run.1
+
+# The completion file must be named as the program.
 bashcompletiondir = $(datadir)/bash-completion/completions
-dist_bashcompletion_DATA =
+dist_bashcompletion_DATA = docs/bash-completion/m2run

@@ -1,0 +1,82 @@
+#!/bin/sh
+# m2run ls and show on the runs of a small sweep.
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/example.sh"
+
+runs "no run is no error" 0 "$M2RUN" ls
+equal "and nothing is printed" "$(cat "$out")" ""
+runs "nor as JSON" 0 "$M2RUN" ls --json
+check "but an empty list" json "$out"
+
+runs "a sweep is trained" 0 "$M2RUN" run tiny.yaml lr=1e-3,1e-4 -q
+runs "a run that fails" 1 "$M2RUN" run tiny.yaml name=wild lr=1e30 \
+    clip_norm=0 epochs=20 -q
+
+runs "ls lists them" 0 "$M2RUN" ls
+contains "by experiment and name" "$out" "tiny        lr-0.001_s0-"
+contains "with a column per differing key" "$out" " lr "
+contains "the metric by its name" "$out" "val/loss"
+contains "the reason of a failure" "$out" "diverged"
+contains "the summary is no result" "$err" "3 runs: 2 done, 1 diverged"
+runs "a condition on a number" 0 "$M2RUN" ls 'lr<1e-3'
+equal "keeps the runs that meet it" "$(grep -c . "$out")" 2
+contains "and no others" "$out" "lr-0.0001_s0-"
+runs "a condition on a state" 0 "$M2RUN" ls state!=done
+contains "works on text" "$out" "wild"
+runs "an experiment by its name" 0 "$M2RUN" ls tiny
+lacks "shows no others" "$out" "wild"
+runs "an experiment by its file" 0 "$M2RUN" ls tiny.yaml 'run=lr-0.001*'
+equal "with a pattern" "$(grep -c tiny "$out")" 1
+runs "an unknown key" 2 "$M2RUN" ls 'optimiser.lr<1'
+runs "as CSV, sorted" 0 "$M2RUN" ls tiny --csv --sort -lr
+equal "header and runs in order" "$(cut -d, -f2 "$out" | sed 's/-[^-]*$//')" \
+    "run
+lr-0.001_s0
+lr-0.0001_s0"
+runs "limited, as JSON" 0 "$M2RUN" ls tiny --json --sort lr -n 1
+equal "numbers are numbers" "$(json "$out" 0 train.optimizer.lr)" 0.0001
+equal "steps are counted" "$(json "$out" 0 step)" "$(json "$out" 0 steps)"
+path=$(json "$out" 0 path)
+runs "--watch without a terminal prints once" 0 "$M2RUN" ls --watch
+runs "another folder" 0 "$M2RUN" ls --results elsewhere
+equal "has no runs" "$(cat "$out")" ""
+runs "and by the environment" 0 env M2RUN_RESULTS=elsewhere "$M2RUN" ls
+equal "the same" "$(cat "$out")" ""
+mkdir -p copy/results
+cp -r results/tiny copy/results/
+echo '{"schema":' >"$(echo copy/results/tiny/lr-0.001_s0-*)/run.json"
+runs "a damaged run does not hide the others" 0 \
+    "$M2RUN" ls --results copy/results
+contains "it is shown as such" "$out" "damaged"
+contains "beside them" "$out" "done"
+runs "show says what is wrong with it" 0 \
+    "$M2RUN" show --results copy/results lr-0.001
+contains "by file and line" "$out" "run.json:"
+runs "its JSON cannot be printed" 6 \
+    "$M2RUN" show --results copy/results lr-0.001 --json
+
+runs "show takes a directory" 0 "$M2RUN" show "$path"
+contains "state" "$out" "state       done"
+contains "settings that are not at their default" "$out" "data.window: 16"
+lacks "no others" "$out" "d_conv"
+contains "baselines" "$out" "repeat_last"
+contains "data" "$out" "400 rows, 1 series"
+contains "checkpoints" "$out" "best.safetensors"
+contains "rows of metrics.csv" "$out" "train/grad_norm"
+contains "attempts" "$out" "from step 0 to"
+runs "a prefix" 0 "$M2RUN" show lr-0.0001
+runs "the last one" 0 "$M2RUN" show @last
+contains "is the one that failed" "$out" "diverged"
+contains "with its reason" "$out" "state       diverged: "
+runs "a prefix of two runs" 2 "$M2RUN" show lr-0.
+contains "names them" "$err" "tiny/lr-0.0001_s0-"
+runs "as JSON" 0 "$M2RUN" show "$path" --json
+equal "it is run.json" "$(json "$out" state)" done
+equal "all of it" "$(json "$out")" "$(json "$path/run.json")"
+rm "$path/config.yaml"
+runs "without config.yaml" 0 "$M2RUN" show "$path"
+contains "the recorded settings are shown" "$out" "model.d_conv: 4"
+runs "following a finished run ends" 0 "$M2RUN" show -f "$path"
+same "with its log" "$out" "$path/log.txt"
+contains "and its state" "$err" "tiny/lr-0.0001_s0-"
+finish
