@@ -9,8 +9,8 @@ runs "nor as JSON" 0 "$M2RUN" ls --json
 check "but an empty list" json "$out"
 
 runs "a sweep is trained" 0 "$M2RUN" run tiny.yaml lr=1e-3,1e-4 -q
-runs "a run that fails" 1 "$M2RUN" run tiny.yaml name=wild lr=1e30 \
-    clip_norm=0 epochs=20 -q
+runs "a run that fails" 1 "$M2RUN" run tiny.yaml name=wild lr=100 \
+    weight_decay=1 epochs=20 -q
 
 runs "ls lists them" 0 "$M2RUN" ls
 contains "by experiment and name" "$out" "tiny        lr-0.001_s0-"

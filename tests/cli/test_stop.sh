@@ -45,7 +45,7 @@ contains "of this experiment" "$err" "nothing of long runs here"
 
 begin one
 run=$(basename results/one/.active/????????????)
-runs "one run alone" 0 "$M2RUN" stop "$run"
+runs "one run alone" 0 "$M2RUN" stop "one/$run"
 contains "by its hash" "$out" "one/run-$run: asked process "
 check "ends" ended one
 equal "and its pool with it" "$(cat one.code)" 75
