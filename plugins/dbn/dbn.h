@@ -95,6 +95,10 @@ int interval_choose(struct dbn_source *source, struct m2_error *err);
 /* select.c: makes the series, and gives symbols theirs. */
 int select_series(struct dbn_source *source, struct m2_error *err);
 
+/* bars.c: adds a bar to its series, if it has one; as rows_add. */
+int bars_add(struct dbn_source *source, const struct bar *bar,
+             struct m2_error *err);
+
 /* scan.c */
 
 /* Counts bars and volume per symbol, once. */
@@ -123,5 +127,9 @@ int scan_first_day(struct dbn_source *source, uint32_t root, int64_t day,
  * bars of every interval. */
 void source_reader(struct dbn_source *source, struct reader *reader,
                    size_t first, const struct interval *wanted);
+
+/* "path: byte N", as row_place_text. */
+const char *source_place(const void *context, struct row_place place,
+                         char out[ROW_PLACE_TEXT]);
 
 #endif

@@ -1,6 +1,6 @@
 # plugins/dbn/local.mk: data plugin dbn.
 dbn_sources = \
-	plugins/dbn/dbn.h \
+	plugins/dbn/bars.c plugins/dbn/dbn.h \
 	plugins/dbn/front.c plugins/dbn/front.h \
 	plugins/dbn/id_map.c plugins/dbn/interval.c \
 	plugins/dbn/metadata.c plugins/dbn/metadata.h \
