@@ -128,6 +128,9 @@ int scan_first_day(struct dbn_source *source, uint32_t root, int64_t day,
 void source_reader(struct dbn_source *source, struct reader *reader,
                    size_t first, const struct interval *wanted);
 
+/* For a message that misses bars: says when a file ended early, else "". */
+const char *source_cut_note(const struct dbn_source *source);
+
 /* "path: byte N", as row_place_text. */
 const char *source_place(const void *context, struct row_place place,
                          char out[ROW_PLACE_TEXT]);

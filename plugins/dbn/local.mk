@@ -31,3 +31,20 @@ tests_unit_test_dbn_select_LDADD = $(LDADD) $(ZSTD_LIBS)
 unit_tests += tests/unit/test_dbn_sums
 tests_unit_test_dbn_sums_SOURCES = tests/unit/test_dbn_sums.c \
 	$(data_plugin_test)
+
+unit_tests += tests/unit/test_bad_files
+tests_unit_test_bad_files_SOURCES = tests/unit/test_bad_files.c \
+	$(data_plugin_test)
+
+fuzz_targets += tests/fuzz/fuzz_dbn
+tests_fuzz_fuzz_dbn_SOURCES = tests/fuzz/fuzz_dbn.c $(dbn_sources) \
+	$(plugin_common_sources)
+tests_fuzz_fuzz_dbn_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_dbn_LDADD = $(ZSTD_LIBS)
+EXTRA_DIST += tests/fuzz/corpus/dbn
+
+EXTRA_PROGRAMS += tests/bench/bench_dbn
+tests_bench_bench_dbn_SOURCES = tests/bench/bench_dbn.c \
+	plugins/dbn/plugin.c $(dbn_sources) $(plugin_common_sources)
+tests_bench_bench_dbn_LDADD = $(ZSTD_LIBS)
+CLEANFILES += tests/bench/bench_dbn$(EXEEXT)

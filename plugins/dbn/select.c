@@ -153,9 +153,10 @@ static int select_only(struct dbn_source *source, struct m2_error *err)
         n++;
     }
     if (n == 0)
-        return m2_fail(
-            err, M2_E_DATA, "%s%s: no %s bars", source->files[0].source.path,
-            source->n_files > 1 ? " and others" : "", source->interval->name);
+        return m2_fail(err, M2_E_DATA, "%s%s: no bars (%s)%s",
+                       source->files[0].source.path,
+                       source->n_files > 1 ? " and others" : "",
+                       source->interval->name, source_cut_note(source));
     if (n > 1)
         return scan_fail_listing(
             source, err,

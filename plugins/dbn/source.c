@@ -48,6 +48,14 @@ const char *source_place(const void *context, struct row_place place,
     return out;
 }
 
+const char *source_cut_note(const struct dbn_source *source)
+{
+    for (size_t i = 0; i < source->n_files; i++)
+        if (source->files[i].truncated)
+            return " before the point where a file is truncated";
+    return "";
+}
+
 /* ---- open and close --------------------------------------------------- */
 
 static int prepare_rows(struct dbn_source *source, struct m2_error *err)
@@ -201,17 +209,15 @@ static int count_files(struct dbn_source *source, struct m2_error *err)
 /* An instrument or a root that was asked for by name must have bars. */
 static int check_series(struct dbn_source *source, struct m2_error *err)
 {
-    bool truncated = source->counts.items[COUNT_TRUNCATED].n > 0;
-
     for (size_t i = 0; i < source->n_series; i++)
         if (rows_added(&source->rows, i) == 0 &&
             (source->n_series == 1 || !source->settings.front))
-            return scan_fail_listing(
-                source, err, "%s%s: no %s bars of %s%s",
-                source->files[0].source.path,
-                source->n_files > 1 ? " and others" : "",
-                source->interval->name, source->series[i].name,
-                truncated ? " before the point where a file is truncated" : "");
+            return scan_fail_listing(source, err, "%s%s: no bars of %s (%s)%s",
+                                     source->files[0].source.path,
+                                     source->n_files > 1 ? " and others" : "",
+                                     source->series[i].name,
+                                     source->interval->name,
+                                     source_cut_note(source));
     return M2_OK;
 }
 

@@ -162,7 +162,7 @@ static void a_name_without_bars_is_refused_at_the_end(void **state)
     dbn_add_simple(&f->bytes, DBN_JAN_2, 11, 1, 1);
     assert_ok(read_bytes(f, NULL), &f->err); /* one instrument has bars */
     assert_fails(read_bytes(f, "instrument: [6EH4, 6EM4]"), M2_E_DATA,
-                 "no ohlcv-1m bars of 6EM4 (there are: 6EH4 1 bar", &f->err);
+                 "no bars of 6EM4 (ohlcv-1m) (there are: 6EH4 1 bar", &f->err);
 }
 
 static void publishers_are_not_mixed(void **state)
