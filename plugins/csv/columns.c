@@ -7,15 +7,16 @@
 #include <strings.h>
 
 #include "common/memory.h"
+#include "csv/encoding.h"
 
-enum { NOT_FOUND = SIZE_MAX, LIST_TEXT = 600 };
+enum { LIST_TEXT = 600 };
 
 static size_t find(const struct columns *columns, const char *name)
 {
     for (size_t i = 0; i < columns->n; i++)
         if (strcmp(columns->items[i].name, name) == 0)
             return i;
-    return NOT_FOUND;
+    return NO_COLUMN;
 }
 
 /* "a, b, c", cut off when there are many.  Returns out. */
@@ -40,17 +41,47 @@ static const char *list_names(const struct columns *columns,
 
 /* ---- names ------------------------------------------------------------ */
 
-static char *make_name(const struct sample *sample, size_t i,
-                       struct m2_error *err)
+/* A name that is given, or that of the header, or a number. */
+static int make_name(const struct sample *sample, const char *given, size_t i,
+                     struct column *out, struct m2_error *err)
 {
-    const char *name = sample->columns[i].first;
+    const char *first = sample->columns[i].first, *name = given;
     char number[32];
 
+    if (name == NULL)
+        name = first;
     if (name[0] == '\0') {
         snprintf(number, sizeof number, "column_%zu", i + 1);
         name = number;
     }
-    return memory_string(name, strlen(name), err);
+    out->name = memory_string(name, strlen(name), err);
+    if (out->name == NULL)
+        return M2_E_MEMORY;
+    if (!sample->has_header)
+        return M2_OK;
+    out->header = memory_string(first, strlen(first), err);
+    return out->header != NULL ? M2_OK : M2_E_MEMORY;
+}
+
+static int check_name(const char *path, const struct sample *sample,
+                      const struct columns *columns, size_t i,
+                      struct m2_error *err)
+{
+    const char *name = columns->items[i].name;
+    size_t n = strlen(name), first = find(columns, name);
+
+    if (!utf8_is_name(name, n))
+        return m2_fail(err, M2_E_DATA,
+                       "%s:%" PRIu64 ":1: the name of column %zu is no text "
+                       "in UTF-8; convert the file (iconv -f WINDOWS-1252 -t "
+                       "UTF-8 FILE), or `columns: [...]` names the columns",
+                       path, sample->first_line, i + 1);
+    if (first < i && strcmp(name, "-") != 0)
+        return m2_fail(err, M2_E_DATA,
+                       "%s:%" PRIu64 ":1: columns %zu and %zu are both called "
+                       "'%.300s'; `columns: [...]` gives them other names",
+                       path, sample->first_line, first + 1, i + 1, name);
+    return M2_OK;
 }
 
 static int check_width(const char *path, const struct sample *sample,
@@ -70,22 +101,6 @@ static int check_width(const char *path, const struct sample *sample,
     return M2_OK;
 }
 
-static int check_doubles(const char *path, const struct sample *sample,
-                         const struct columns *columns, struct m2_error *err)
-{
-    for (size_t i = 0; i < columns->n; i++) {
-        const char *name = columns->items[i].name;
-        size_t first = find(columns, name);
-        if (first < i && strcmp(name, "-") != 0)
-            return m2_fail(err, M2_E_DATA,
-                           "%s:%" PRIu64 ":1: columns %zu and %zu are both "
-                           "called '%s'; `columns: [...]` gives them other "
-                           "names",
-                           path, sample->first_line, first + 1, i + 1, name);
-    }
-    return M2_OK;
-}
-
 static int name_columns(const char *path, const struct sample *sample,
                         const struct settings *settings, struct columns *out,
                         struct m2_error *err)
@@ -93,21 +108,21 @@ static int name_columns(const char *path, const struct sample *sample,
     const struct texts *given = &settings->columns;
     int status = check_width(path, sample, settings, err);
 
-    *out = (struct columns){0};
+    *out = (struct columns){.time = {NO_COLUMN, NO_COLUMN},
+                            .instrument = NO_COLUMN};
     if (status != M2_OK)
         return status;
     out->items = memory_zeroed(sample->n_columns, sizeof *out->items, err);
     if (out->items == NULL)
         return M2_E_MEMORY;
-    for (; out->n < sample->n_columns; out->n++) {
-        const char *name = given->n > 0 ? given->items[out->n] : NULL;
-        out->items[out->n].name = name != NULL
-                                      ? memory_string(name, strlen(name), err)
-                                      : make_name(sample, out->n, err);
-        if (out->items[out->n].name == NULL)
-            return M2_E_MEMORY;
+    for (size_t i = 0; i < sample->n_columns && status == M2_OK; i++) {
+        out->n = i + 1;
+        status = make_name(sample, given->n > 0 ? given->items[i] : NULL, i,
+                           &out->items[i], err);
     }
-    return check_doubles(path, sample, out, err);
+    for (size_t i = 0; i < out->n && status == M2_OK; i++)
+        status = check_name(path, sample, out, i, err);
+    return status;
 }
 
 /* ---- the time --------------------------------------------------------- */
@@ -149,17 +164,17 @@ static int fail_no_time(const char *path, const struct columns *columns,
                    path, list_names(columns, names));
 }
 
-/* The only column that holds calendar times, or NOT_FOUND. */
+/* The only column that holds calendar times, or NO_COLUMN. */
 static size_t find_by_cells(const struct sample *sample)
 {
-    size_t found = NOT_FOUND;
+    size_t found = NO_COLUMN;
 
     for (size_t i = 0; i < sample->n_columns; i++) {
         const struct sample_column *c = &sample->columns[i];
         bool is_time = c->counts[CELL_TIME] > 0 && c->counts[CELL_TEXT] == 0 &&
                        c->counts[CELL_NUMBER] == 0;
-        if (is_time && found != NOT_FOUND)
-            return NOT_FOUND;
+        if (is_time && found != NO_COLUMN)
+            return NO_COLUMN;
         if (is_time)
             found = i;
     }
@@ -169,12 +184,12 @@ static size_t find_by_cells(const struct sample *sample)
 static int find_time(const char *path, const struct sample *sample,
                      struct columns *columns, struct m2_error *err)
 {
-    size_t found = NOT_FOUND;
+    size_t found = NO_COLUMN;
 
     for (size_t i = 0; i < columns->n; i++) {
         if (!is_time_name(columns->items[i].name))
             continue;
-        if (found != NOT_FOUND)
+        if (found != NO_COLUMN)
             return m2_fail(err, M2_E_DATA,
                            "%s: columns '%s' and '%s' may both hold the time; "
                            "`time: COLUMN` chooses one, `time: [%s, %s]` joins "
@@ -184,31 +199,53 @@ static int find_time(const char *path, const struct sample *sample,
                            columns->items[i].name);
         found = i;
     }
-    if (found == NOT_FOUND)
+    if (found == NO_COLUMN)
         found = find_by_cells(sample);
-    if (found == NOT_FOUND)
+    if (found == NO_COLUMN)
         return fail_no_time(path, columns, err);
     columns->items[found].role = COLUMN_TIME;
+    columns->time[0] = found;
     return M2_OK;
 }
 
-static int take_time(const char *path, const struct settings *settings,
-                     struct columns *columns, struct m2_error *err)
+/* The column that an option names, for a role that it does not have yet. */
+static int take_named(const char *path, const char *option, const char *name,
+                      struct columns *columns, size_t *out,
+                      struct m2_error *err)
 {
     char names[LIST_TEXT];
+    size_t found = find(columns, name);
 
-    for (size_t i = 0; i < settings->time_columns.n; i++) {
-        const char *name = settings->time_columns.items[i];
-        size_t found = find(columns, name);
-        if (found == NOT_FOUND)
-            return m2_fail(err, M2_E_DATA,
-                           "%s: `time` names column '%s', but there are only "
-                           "%s",
-                           path, name, list_names(columns, names));
-        columns->items[found].role = COLUMN_TIME;
-        columns->items[found].index = i;
-    }
+    if (found == NO_COLUMN)
+        return m2_fail(err, M2_E_DATA,
+                       "%s: `%s` names column '%.300s', but there are only %s",
+                       path, option, name, list_names(columns, names));
+    if (columns->items[found].role != COLUMN_LEFT_OUT)
+        return m2_fail(err, M2_E_CONFIG,
+                       "data.options.%s: column '%.300s' has a role already",
+                       option, name);
+    *out = found;
     return M2_OK;
+}
+
+static int take_roles(const char *path, const struct settings *settings,
+                      struct columns *columns, struct m2_error *err)
+{
+    int status = M2_OK;
+
+    for (size_t i = 0; i < settings->time_columns.n && status == M2_OK; i++) {
+        status = take_named(path, "time", settings->time_columns.items[i],
+                            columns, &columns->time[i], err);
+        if (status == M2_OK)
+            columns->items[columns->time[i]].role = COLUMN_TIME;
+    }
+    if (status != M2_OK || settings->instrument == NULL)
+        return status;
+    status = take_named(path, "instrument", settings->instrument, columns,
+                        &columns->instrument, err);
+    if (status == M2_OK)
+        columns->items[columns->instrument].role = COLUMN_INSTRUMENT;
+    return status;
 }
 
 /* ---- values ----------------------------------------------------------- */
@@ -255,18 +292,16 @@ static int take_values(const char *path, const struct sample *sample,
 }
 
 static int check_skipped(const char *path, const struct settings *settings,
-                         const struct columns *columns, struct m2_error *err)
+                         struct columns *columns, struct m2_error *err)
 {
-    char names[LIST_TEXT];
+    size_t found;
+    int status = M2_OK;
 
-    for (size_t i = 0; i < settings->skip_columns.n; i++)
-        if (find(columns, settings->skip_columns.items[i]) == NOT_FOUND)
-            return m2_fail(err, M2_E_DATA,
-                           "%s: `skip_columns` names column '%s', but there "
-                           "are only %s",
-                           path, settings->skip_columns.items[i],
-                           list_names(columns, names));
-    return M2_OK;
+    for (size_t i = 0; i < settings->skip_columns.n && status == M2_OK; i++)
+        status =
+            take_named(path, "skip_columns", settings->skip_columns.items[i],
+                       columns, &found, err);
+    return status;
 }
 
 int columns_choose(const char *path, const struct sample *sample,
@@ -276,11 +311,11 @@ int columns_choose(const char *path, const struct sample *sample,
     int status = name_columns(path, sample, settings, out, err);
 
     if (status == M2_OK)
-        status = check_skipped(path, settings, out, err);
+        status = take_roles(path, settings, out, err);
     if (status == M2_OK && settings->time_source == TIME_BY_NAME)
         status = find_time(path, sample, out, err);
-    if (status == M2_OK && settings->time_source == TIME_COLUMNS)
-        status = take_time(path, settings, out, err);
+    if (status == M2_OK)
+        status = check_skipped(path, settings, out, err);
     return status == M2_OK ? take_values(path, sample, settings, out, err)
                            : status;
 }
@@ -296,13 +331,18 @@ int columns_match(const char *path, const struct sample *sample,
         return status;
     for (size_t i = 0; i < out->n; i++) {
         size_t same =
-            out->n == first->n ? find(first, out->items[i].name) : NOT_FOUND;
-        if (same == NOT_FOUND)
+            out->n == first->n ? find(first, out->items[i].name) : NO_COLUMN;
+        if (same == NO_COLUMN)
             return m2_fail(err, M2_E_DATA,
                            "%s: columns %s, unlike the first file's %s", path,
                            list_names(out, here), list_names(first, there));
         out->items[i].role = first->items[same].role;
         out->items[i].index = first->items[same].index;
+        for (int part = 0; part < 2; part++)
+            if (first->time[part] == same)
+                out->time[part] = i;
+        if (first->instrument == same)
+            out->instrument = i;
     }
     out->n_values = first->n_values;
     return M2_OK;
@@ -310,8 +350,10 @@ int columns_match(const char *path, const struct sample *sample,
 
 void columns_free(struct columns *columns)
 {
-    for (size_t i = 0; i < columns->n; i++)
+    for (size_t i = 0; i < columns->n; i++) {
         free(columns->items[i].name);
+        free(columns->items[i].header);
+    }
     free(columns->items);
     *columns = (struct columns){0};
 }

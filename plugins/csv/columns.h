@@ -8,18 +8,24 @@ enum column_role {
     COLUMN_LEFT_OUT,
     COLUMN_VALUE, /* a column of the series */
     COLUMN_TIME,
+    COLUMN_INSTRUMENT,
 };
+
+enum { NO_COLUMN = SIZE_MAX };
 
 struct column {
     char *name;
+    char *header; /* as written in the header; NULL without one */
     enum column_role role;
-    size_t index; /* of the value; 0 or 1: of the part of a time */
+    size_t index; /* of the value */
     bool is_text; /* left out for it holds no numbers */
 };
 
 struct columns {
     struct column *items;
     size_t n, n_values;
+    size_t time[2];    /* date and time of day, or all and NO_COLUMN */
+    size_t instrument; /* or NO_COLUMN */
 };
 
 /* Columns of the first file.  The caller frees *out, also after an error.

@@ -57,3 +57,47 @@ const struct not_text *encoding_not_text(const char *bytes, size_t n)
             return &formats[i].what;
     return looks_like_utf16(bytes, n) ? &utf16 : NULL;
 }
+
+static size_t utf8_length(unsigned char first)
+{
+    if (first < 0x80)
+        return 1;
+    if (first >= 0xc2 && first < 0xe0)
+        return 2;
+    if (first >= 0xe0 && first < 0xf0)
+        return 3;
+    return first >= 0xf0 && first < 0xf5 ? 4 : 0;
+}
+
+size_t utf8_character(const char *bytes, size_t n)
+{
+    static const unsigned long smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t length = n > 0 ? utf8_length((unsigned char)bytes[0]) : 0;
+    unsigned long code = 0;
+
+    if (length == 1)
+        return 1;
+    if (length == 0 || length > n)
+        return 0;
+    code = (unsigned char)bytes[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if (((unsigned char)bytes[i] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | ((unsigned char)bytes[i] & 0x3f);
+    }
+    bool valid = code >= smallest[length] && code <= 0x10ffff &&
+                 (code < 0xd800 || code > 0xdfff);
+    return valid ? length : 0;
+}
+
+bool utf8_is_name(const char *text, size_t n)
+{
+    size_t length;
+
+    for (size_t i = 0; i < n; i += length) {
+        length = utf8_character(text + i, n - i);
+        if (length == 0 || (unsigned char)text[i] < ' ' || text[i] == 0x7f)
+            return false;
+    }
+    return true;
+}

@@ -4,14 +4,17 @@ csv_sources = \
 	plugins/csv/columns.c plugins/csv/columns.h \
 	plugins/csv/csv.h \
 	plugins/csv/encoding.c plugins/csv/encoding.h \
+	plugins/csv/instruments.c plugins/csv/instruments.h \
 	plugins/csv/numbers.c plugins/csv/numbers.h \
 	plugins/csv/options.c plugins/csv/settings.h \
 	plugins/csv/reader.c plugins/csv/reader.h \
-	plugins/csv/row.c \
+	plugins/csv/facts.c plugins/csv/row.c plugins/csv/series.c \
 	plugins/csv/sample.c plugins/csv/sample.h \
 	plugins/csv/source.c \
 	plugins/csv/survey.c \
 	plugins/csv/times.c plugins/csv/times.h \
+	plugins/csv/pattern.c plugins/csv/pattern.h \
+	plugins/csv/posix_zone.c plugins/csv/tzif.c \
 	plugins/csv/zone.c plugins/csv/zone.h
 
 plugin_LTLIBRARIES += m2_csv.la

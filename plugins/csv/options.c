@@ -26,6 +26,8 @@ enum option {
     OPTION_DUPLICATES,
     OPTION_SORT,
     OPTION_SERIES,
+    OPTION_INSTRUMENT,
+    OPTION_INSTRUMENTS,
     N_OPTIONS
 };
 
@@ -57,16 +59,20 @@ const struct m2_option csv_options[] = {
          "column with a usual name as time, timestamp, date, ts_event."},
     [OPTION_TIME_FORMAT] =
         {"time_format", M2_OPTION_STRING, "auto", 0, 0, NULL,
-         "How times are written: epoch_s, epoch_ms, epoch_us or epoch_ns "
-         "(counted from `start`), or auto: the year first, as "
-         "2014-05-01T10:30:00Z, or a count since 1970 whose unit is told by "
-         "its size."},
+         "How times are written: a pattern of %Y %y %m %d %b %H %I %p %M %S %f "
+         "(decimals) %z %a %F %T, as \"%d.%m.%Y %H:%M\"; epoch_s, epoch_ms, "
+         "epoch_us or epoch_ns (counted from `start`); or auto: the year "
+         "first, as 2014-05-01T10:30:00Z, or a count since 1970 whose unit is "
+         "told by its size."},
     [OPTION_TIMEZONE] =
         {"timezone", M2_OPTION_STRING, "UTC", 0, 0, NULL,
-         "Zone of times that carry no offset: UTC or an offset as -05:00."},
-    [OPTION_START] = {"start", M2_OPTION_STRING, "1970-01-01", 0, 0, NULL,
-                      "With `time: none` the time of the first row; with "
-                      "`time_format: epoch_...` what is counted from."},
+         "Zone of times that carry no offset: UTC, an offset as -05:00, or a "
+         "name as America/New_York. A time that a change of the clocks skips "
+         "or repeats is refused."},
+    [OPTION_START] = {"start", M2_OPTION_STRING, NULL, 0, 0, NULL,
+                      "With `time: none` the time of the first row, with "
+                      "`time_format: epoch_...` what is counted from; by "
+                      "default 1970-01-01T00:00:00Z."},
     [OPTION_STEP] = {"step", M2_OPTION_STRING, "auto", 0, 0, NULL,
                      "Distance of rows, as 1m, 1h, 1d; auto: the median."},
     [OPTION_BAR_LABEL] =
@@ -100,6 +106,14 @@ const struct m2_option csv_options[] = {
         {"series", M2_OPTION_CHOICE, "joined", 0, 0, series,
          "Several files: parts of one series, or a series each, named after "
          "the file."},
+    [OPTION_INSTRUMENT] =
+        {"instrument", M2_OPTION_STRING, NULL, 0, 0, NULL,
+         "The column that holds the instrument's symbol: every symbol becomes "
+         "a series."},
+    [OPTION_INSTRUMENTS] =
+        {"instruments", M2_OPTION_STRINGS, NULL, 0, 0, NULL,
+         "With `instrument`: read these only, by symbol or by patterns with * "
+         "and ?."},
     [N_OPTIONS] = {0},
 };
 
@@ -174,18 +188,26 @@ static int read_time_columns(const struct m2_value *value, struct settings *out,
                : M2_OK;
 }
 
-static int read_time_format(const char *text, struct times *out,
+static int read_time_format(const char *text, struct settings *out,
                             struct m2_error *err)
 {
+    struct times *times = &out->times;
+
     if (strcmp(text, "auto") == 0)
         return M2_OK;
-    if (strncmp(text, "epoch_", 6) != 0 ||
-        (out->unit_ns = times_unit(text + 6)) == 0)
-        return fail_option(OPTION_TIME_FORMAT, text,
-                           "auto, epoch_s, epoch_ms, epoch_us or epoch_ns",
-                           err);
-    out->kind = TIME_EPOCH;
-    return M2_OK;
+    if (strncmp(text, "epoch_", 6) == 0) {
+        times->kind = TIME_EPOCH;
+        times->unit_ns = times_unit(text + 6);
+        return times->unit_ns != 0
+                   ? M2_OK
+                   : fail_option(OPTION_TIME_FORMAT, text,
+                                 "epoch_s, epoch_ms, epoch_us or epoch_ns",
+                                 err);
+    }
+    times->kind = TIME_PATTERN;
+    out->pattern = memory_string(text, strlen(text), err);
+    times->pattern = out->pattern;
+    return out->pattern != NULL ? pattern_check(text, err) : M2_E_MEMORY;
 }
 
 static int read_start(const char *text, struct settings *out,
@@ -194,6 +216,13 @@ static int read_start(const char *text, struct settings *out,
     struct times times = {.kind = TIME_CALENDAR, .zone = out->times.zone};
     struct m2_error reason;
 
+    if (text == NULL)
+        return M2_OK;
+    if (out->time_source != TIME_NONE && out->times.kind != TIME_EPOCH)
+        return fail_option(OPTION_START, text,
+                           "needed: it goes with `time: none` or with "
+                           "`time_format: epoch_...`",
+                           err);
     if (times_read(&times, text, strlen(text), &out->start, &reason) != M2_OK)
         return m2_fail(err, M2_E_CONFIG, "data.options.start: '%s': %s", text,
                        reason.text);
@@ -208,8 +237,7 @@ static int read_times(const struct m2_value *v, struct settings *out,
     int status = read_time_columns(&v[OPTION_TIME], out, err);
 
     if (status == M2_OK)
-        status =
-            read_time_format(text_of(&v[OPTION_TIME_FORMAT]), &out->times, err);
+        status = read_time_format(text_of(&v[OPTION_TIME_FORMAT]), out, err);
     if (status == M2_OK)
         status = zone_open(text_of(&v[OPTION_TIMEZONE]), &out->times.zone, err);
     if (status == M2_OK)
@@ -274,6 +302,34 @@ static int read_layout(const struct m2_value *v, struct settings *out,
     return out->comment != NULL ? M2_OK : M2_E_MEMORY;
 }
 
+static int read_series(const struct m2_value *v, struct settings *out,
+                       struct m2_error *err)
+{
+    const char *instrument = text_of(&v[OPTION_INSTRUMENT]);
+    int status = copy_texts(&v[OPTION_INSTRUMENTS], &out->instruments, err);
+
+    out->stamp = strcmp(text_of(&v[OPTION_BAR_LABEL]), "close") == 0
+                     ? M2_STAMP_CLOSE
+                     : M2_STAMP_OPEN;
+    out->duplicates = duplicates_from(text_of(&v[OPTION_DUPLICATES]));
+    out->sort = v[OPTION_SORT].integer != 0;
+    out->per_file = strcmp(text_of(&v[OPTION_SERIES]), "per_file") == 0;
+    if (status != M2_OK)
+        return status;
+    if (instrument == NULL)
+        return out->instruments.n == 0
+                   ? M2_OK
+                   : fail_option(OPTION_INSTRUMENTS, out->instruments.items[0],
+                                 "needed without `instrument`, the column of "
+                                 "symbols",
+                                 err);
+    if (out->per_file)
+        return fail_option(OPTION_SERIES, "per_file",
+                           "possible together with `instrument`", err);
+    out->instrument = memory_string(instrument, strlen(instrument), err);
+    return out->instrument != NULL ? M2_OK : M2_E_MEMORY;
+}
+
 int settings_read(const struct m2_value *options, size_t n,
                   struct settings *out, struct m2_error *err)
 {
@@ -284,25 +340,24 @@ int settings_read(const struct m2_value *options, size_t n,
         if (i >= n || strcmp(v[i].name, csv_options[i].name) != 0)
             return m2_fail(err, M2_E_INTERNAL, "csv: option %s is missing",
                            csv_options[i].name);
-    out->stamp = strcmp(text_of(&v[OPTION_BAR_LABEL]), "close") == 0
-                     ? M2_STAMP_CLOSE
-                     : M2_STAMP_OPEN;
-    out->duplicates = duplicates_from(text_of(&v[OPTION_DUPLICATES]));
-    out->sort = v[OPTION_SORT].integer != 0;
-    out->per_file = strcmp(text_of(&v[OPTION_SERIES]), "per_file") == 0;
     int status = read_layout(v, out, err);
     if (status == M2_OK)
         status = read_times(v, out, err);
-    return status == M2_OK ? read_numbers(v, out, err) : status;
+    if (status == M2_OK)
+        status = read_numbers(v, out, err);
+    return status == M2_OK ? read_series(v, out, err) : status;
 }
 
 void settings_free(struct settings *settings)
 {
     free(settings->comment);
+    free(settings->pattern);
+    free(settings->instrument);
     free_texts(&settings->columns);
     free_texts(&settings->skip_columns);
     free_texts(&settings->time_columns);
     free_texts(&settings->missing);
+    free_texts(&settings->instruments);
     zone_free(settings->times.zone);
     if (settings->numbers.c_locale != (locale_t)0)
         freelocale(settings->numbers.c_locale);

@@ -68,19 +68,24 @@ scan_fail(const struct reader *reader, const struct cursor *cursor,
     return SCAN_ERROR;
 }
 
+/* Never cut inside a character; what is none becomes a '?'. */
 char *cell_show(const struct cell *cell, char out[CELL_SHOWN])
 {
     static const char more[] = "...";
-    size_t room = CELL_SHOWN - sizeof more, n = cell->n < room ? cell->n : room;
+    size_t used = 0, length;
 
-    /* UTF-8 is not cut inside a character */
-    while (n < cell->n && n > 0 && (cell->text[n] & 0xc0) == 0x80)
-        n--;
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)cell->text[i];
-        out[i] = (char)(c < ' ' || c == 0x7f ? ' ' : c);
+    for (size_t i = 0; i < cell->n; i += length) {
+        length = utf8_character(cell->text + i, cell->n - i);
+        bool shown = utf8_is_name(cell->text + i, length) && length > 0;
+        if (used + 4 + sizeof more > CELL_SHOWN) {
+            memcpy(out + used, more, sizeof more);
+            return out;
+        }
+        memcpy(out + used, shown ? cell->text + i : "?", shown ? length : 1);
+        used += shown ? length : 1;
+        length = length > 0 ? length : 1;
     }
-    memcpy(out + n, n < cell->n ? more : "", n < cell->n ? sizeof more : 1);
+    out[used] = '\0';
     return out;
 }
 

@@ -1,17 +1,30 @@
-/* One record to one row: its time and its values. */
+/* One record to one row: its series, its time and its values. */
 #include "csv/csv.h"
 
-#include <math.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "common/memory.h"
 
-static void place_of(const struct csv_source *source, enum csv_count count,
-                     const struct cell *cell, struct counts *counts)
+const char *row_place_show(const void *context, struct row_place place,
+                           char out[ROW_PLACE_TEXT])
 {
-    counts_place(counts, count, "%s:%llu:%u", source->reader.input.source.path,
-                 (unsigned long long)(source->reader.record_line + cell->line),
-                 cell->column);
+    const struct csv_source *source = context;
+
+    snprintf(out, ROW_PLACE_TEXT, "%s:%" PRIu64, source->files[place.file].path,
+             place.at);
+    return out;
+}
+
+static void count_cell(struct csv_source *source, enum csv_count count,
+                       const struct cell *cell)
+{
+    const struct reader *reader = &source->reader;
+
+    if (counts_hit(&source->counts, count))
+        counts_place(&source->counts, count, "%s:%" PRIu64 ":%" PRIu32,
+                     reader->input.source.path,
+                     reader->record_line + cell->line, cell->column);
 }
 
 /* ---- the time --------------------------------------------------------- */
@@ -24,15 +37,16 @@ static int fail_time(const struct csv_source *source,
 
     if (cell->n == 0)
         return reader_fail(&source->reader, cell, err,
-                           "column '%s': the time is missing", column->name);
-    return reader_fail(&source->reader, cell, err, "column '%s': '%s': %.400s",
-                       column->name, cell_show(cell, shown), reason->text);
+                           "column '%.100s': the time is missing",
+                           column->name);
+    return reader_fail(&source->reader, cell, err,
+                       "column '%.100s': '%s': %.600s", column->name,
+                       cell_show(cell, shown), reason->text);
 }
 
 /* Two cells as one text, with a blank between them. */
-static int join_cells(struct csv_source *source, const struct cell *date,
-                      const struct cell *clock, struct cell *out,
-                      struct m2_error *err)
+static int join_cells(struct csv_source *source, const struct cell *clock,
+                      struct cell *date, struct m2_error *err)
 {
     size_t n = (size_t)date->n + 1 + clock->n;
     char *joined =
@@ -44,51 +58,42 @@ static int join_cells(struct csv_source *source, const struct cell *date,
     memcpy(joined, date->text, date->n);
     joined[date->n] = ' ';
     memcpy(joined + date->n + 1, clock->text, clock->n);
-    *out = *date;
-    out->text = joined;
-    out->n = (uint32_t)n;
+    date->text = joined;
+    date->n = (uint32_t)n;
     return M2_OK;
 }
 
 int row_time(struct csv_source *source, const struct csv_file *file,
              int64_t *out, struct m2_error *err)
 {
-    const struct reader *reader = &source->reader;
-    const struct cell *parts[2] = {NULL, NULL};
-    const struct column *column = NULL;
-    struct cell cell;
+    const size_t *at = file->columns.time;
+    struct cell cell = source->reader.cells[at[0]];
     struct m2_error reason;
 
-    for (size_t i = 0; i < file->columns.n; i++)
-        if (file->columns.items[i].role == COLUMN_TIME) {
-            parts[file->columns.items[i].index] = &reader->cells[i];
-            if (file->columns.items[i].index == 0)
-                column = &file->columns.items[i];
-        }
-    cell = *parts[0];
-    if (parts[1] != NULL) {
-        int status = join_cells(source, parts[0], parts[1], &cell, err);
+    if (at[1] != NO_COLUMN) {
+        int status =
+            join_cells(source, &source->reader.cells[at[1]], &cell, err);
         if (status != M2_OK)
             return status;
     }
     if (times_read(&source->times, cell.text, cell.n, out, &reason) == M2_OK)
         return M2_OK;
-    return fail_time(source, column, &cell, &reason, err);
+    return fail_time(source, &file->columns.items[at[0]], &cell, &reason, err);
 }
 
 /* Rows without a time are `step` apart. */
-static int number_time(const struct csv_source *source, int64_t *out,
-                       struct m2_error *err)
+static int number_time(const struct csv_source *source, size_t series,
+                       int64_t *out, struct m2_error *err)
 {
-    int64_t distance;
+    int64_t row = (int64_t)rows_added(&source->rows, series), distance;
 
-    if (__builtin_mul_overflow(source->settings.step_ns, (int64_t)source->row,
-                               &distance) ||
-        __builtin_add_overflow(source->settings.start, distance, out))
-        return m2_fail(err, M2_E_DATA,
-                       "%s: with this `step` the rows reach beyond the year "
-                       "2200",
-                       source->reader.input.source.path);
+    if (__builtin_mul_overflow(source->settings.step_ns, row, &distance) ||
+        __builtin_add_overflow(source->settings.start, distance, out) ||
+        *out >= civil_days(CIVIL_LAST_YEAR + 1, 1, 1) * NS_PER_DAY)
+        return reader_fail(&source->reader, &source->reader.cells[0], err,
+                           "with this `step` the rows reach beyond the year "
+                           "%d",
+                           CIVIL_LAST_YEAR);
     return M2_OK;
 }
 
@@ -105,12 +110,12 @@ static int fail_number(const struct csv_source *source,
     cell_show(cell, shown);
     if (hint != NULL)
         return reader_fail(&source->reader, cell, err,
-                           "column '%s': '%s' is not a number; %s reads it",
+                           "column '%.100s': '%s' is not a number; %s reads it",
                            column->name, shown, hint);
     return reader_fail(&source->reader, cell, err,
-                       "column '%s': '%s' is not a number; `missing: \"%s\"` "
-                       "reads it as a missing value, `skip_columns: %s` leaves "
-                       "the column out",
+                       "column '%.100s': '%s' is not a number; `missing: "
+                       "\"%s\"` takes it for a missing value, `skip_columns: "
+                       "%.100s` leaves the column out",
                        column->name, shown, shown, column->name);
 }
 
@@ -120,34 +125,63 @@ static void note_value(struct column_values *values, double value)
         values->first = value;
         values->has_first = true;
     }
-    values->changes |= value != values->first;
+    values->changes |= value < values->first || value > values->first;
 }
 
 static int take_value(struct csv_source *source, const struct column *column,
                       const struct cell *cell, struct m2_error *err)
 {
-    double value;
     char shown[CELL_SHOWN];
-    enum number_kind kind =
-        number_read(&source->settings.numbers, cell->text, cell->n, &value);
+    double *value = &source->values[column->index];
 
-    source->values[column->index] = value;
-    if (kind == NUMBER_VALUE) {
-        note_value(&source->changes[column->index], value);
+    switch (
+        number_read(&source->settings.numbers, cell->text, cell->n, value)) {
+    case NUMBER_VALUE:
+        note_value(&source->changes[column->index], *value);
         return M2_OK;
-    }
-    if (kind == NUMBER_MISSING || kind == NUMBER_INFINITE) {
-        enum csv_count count =
-            kind == NUMBER_MISSING ? COUNT_MISSING : COUNT_INFINITE;
-        if (counts_hit(&source->counts, count))
-            place_of(source, count, cell, &source->counts);
+    case NUMBER_MISSING:
+        count_cell(source, COUNT_MISSING, cell);
         return M2_OK;
-    }
-    if (kind == NUMBER_TOO_LARGE)
+    case NUMBER_INFINITE:
+        count_cell(source, COUNT_INFINITE, cell);
+        return M2_OK;
+    case NUMBER_TOO_LARGE:
         return reader_fail(&source->reader, cell, err,
-                           "column '%s': '%s' is too large for a double",
+                           "column '%.100s': '%s' is too large for a double",
                            column->name, cell_show(cell, shown));
-    return fail_number(source, column, cell, err);
+    default:
+        return fail_number(source, column, cell, err);
+    }
+}
+
+/* ---- the series ------------------------------------------------------- */
+
+/* 1 when the row's instrument is not read. */
+static int find_series(struct csv_source *source, const struct csv_file *file,
+                       size_t *out, struct m2_error *err)
+{
+    size_t at = file->columns.instrument;
+    uint32_t found;
+
+    *out = file->series;
+    if (at == NO_COLUMN)
+        return M2_OK;
+    const struct cell *cell = &source->reader.cells[at];
+    if (cell->n == 0)
+        return reader_fail(&source->reader, cell, err,
+                           "column '%.100s': the instrument is missing",
+                           file->columns.items[at].name);
+    found = instruments_find(&source->instruments, cell->text, cell->n);
+    if (found == NO_INSTRUMENT) /* the file is not what it was when opened */
+        return reader_fail(&source->reader, cell, err,
+                           "an instrument that was not there before: was the "
+                           "file changed?");
+    if (source->instruments.items[found].series == NO_INSTRUMENT) {
+        count_cell(source, COUNT_OTHER_INSTRUMENTS, cell);
+        return 1;
+    }
+    *out = source->instruments.items[found].series;
+    return M2_OK;
 }
 
 /* ---- records ---------------------------------------------------------- */
@@ -159,22 +193,23 @@ static int fail_width(const struct csv_source *source,
     size_t n = reader->n_cells, expected = file->columns.n;
     const struct cell *cell = &reader->cells[n > expected ? expected : n - 1];
 
-    return reader_fail(
-        reader, cell, err, "%zu cells where the %s %zu%s", n,
-        file->has_header ? "header has" : "first row has", expected,
-        n > expected ? "; a cell that holds the delimiter must be quoted" : "");
+    return reader_fail(reader, cell, err, "%zu cell%s where the %s %zu%s", n,
+                       n == 1 ? "" : "s",
+                       file->has_header ? "header has" : "first row has",
+                       expected,
+                       n > expected ? "; a cell that holds the delimiter must "
+                                      "be in quotes"
+                                    : "");
 }
 
-static bool is_header(const struct csv_source *source,
-                      const struct csv_file *file)
+bool row_is_header(const struct csv_source *source, const struct csv_file *file)
 {
     const struct reader *reader = &source->reader;
 
-    if (!file->has_header || source->settings.columns.n > 0)
+    if (!file->has_header || reader->n_cells != file->columns.n)
         return false;
     for (size_t i = 0; i < file->columns.n; i++)
-        if (reader->cells[i].n > 0 &&
-            !cell_is(&reader->cells[i], file->columns.items[i].name))
+        if (!cell_is(&reader->cells[i], file->columns.items[i].header))
             return false;
     return true;
 }
@@ -183,37 +218,48 @@ static bool is_header(const struct csv_source *source,
 static int judge_header(struct csv_source *source, const struct csv_file *file,
                         int status, struct m2_error *err)
 {
-    if (status != M2_E_DATA || !is_header(source, file))
+    const struct cell *first = &source->reader.cells[0];
+
+    if (status != M2_E_DATA || !row_is_header(source, file))
         return status;
     if (!source->settings.skip_repeated_header)
-        return reader_fail(&source->reader, &source->reader.cells[0], err,
+        return reader_fail(&source->reader, first, err,
                            "the header again; `skip_repeated_header: true` "
                            "passes over it");
-    if (counts_hit(&source->counts, COUNT_HEADERS))
-        place_of(source, COUNT_HEADERS, &source->reader.cells[0],
-                 &source->counts);
+    count_cell(source, COUNT_HEADERS, first);
     return 1;
 }
 
-int row_take(struct csv_source *source, struct row *out, struct m2_error *err)
+static int take_cells(struct csv_source *source, const struct csv_file *file,
+                      struct row *out, size_t *series, struct m2_error *err)
+{
+    const struct columns *columns = &file->columns;
+    int status = find_series(source, file, series, err);
+
+    if (status != M2_OK)
+        return status;
+    status = source->settings.time_source == TIME_NONE
+                 ? number_time(source, *series, &out->time, err)
+                 : row_time(source, file, &out->time, err);
+    for (size_t i = 0; i < columns->n && status == M2_OK; i++)
+        if (columns->items[i].role == COLUMN_VALUE)
+            status = take_value(source, &columns->items[i],
+                                &source->reader.cells[i], err);
+    return status;
+}
+
+int row_take(struct csv_source *source, struct row *out, size_t *series,
+             struct m2_error *err)
 {
     const struct csv_file *file = &source->files[source->file];
-    int status;
 
     if (source->reader.n_cells != file->columns.n)
         return fail_width(source, file, err);
-    status = source->settings.time_source == TIME_NONE
-                 ? number_time(source, &out->time, err)
-                 : row_time(source, file, &out->time, err);
-    for (size_t i = 0; i < file->columns.n && status == M2_OK; i++)
-        if (file->columns.items[i].role == COLUMN_VALUE)
-            status = take_value(source, &file->columns.items[i],
-                                &source->reader.cells[i], err);
-    if (status != M2_OK)
+    int status = take_cells(source, file, out, series, err);
+    if (status < 0)
         return judge_header(source, file, status, err);
-    source->row++;
     out->values = source->values;
     out->place =
         (struct row_place){source->reader.record_line, (uint32_t)source->file};
-    return M2_OK;
+    return status;
 }

@@ -156,9 +156,12 @@ static int take_rows(struct sample *sample, const struct settings *settings,
         status = take_first(sample, settings, reader, err);
     else
         return status;
-    while (status == M2_OK && reader_next(reader, &later) == 1)
+    if (status != M2_OK)
+        return status;
+    while ((status = reader_next(reader, &later)) == 1)
         take_other(sample, settings, reader);
-    return status;
+    sample->is_damaged = status < 0;
+    return M2_OK;
 }
 
 /* Text above numbers is a name; otherwise numbers are data. */
@@ -217,7 +220,10 @@ int sample_take(const struct input_source *source,
         status = read_head(source, size, &head, err);
         if (status == M2_OK)
             status = take_head(&head, settings, out, err);
-        enough = out->n_rows > 0 || !head.is_part || size > READER_MAX_RECORD;
+        out->is_only_header = out->has_header && out->n_rows == 0 &&
+                              !head.is_part && !out->is_damaged;
+        enough = out->n_rows > 0 || !head.is_part || out->is_damaged ||
+                 size > READER_MAX_RECORD;
         free(head.bytes);
     }
     return status;

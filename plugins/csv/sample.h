@@ -27,6 +27,8 @@ struct sample {
     size_t n_columns; /* of the first row; 0: there is no row */
     size_t n_rows;    /* after the first */
     uint64_t first_line;
+    bool is_damaged;     /* a row after the first cannot be read */
+    bool is_only_header; /* and the file ends there */
 };
 
 /* The caller frees *out, also after an error.  An error in a row after the

@@ -27,11 +27,14 @@ struct settings {
     enum time_source time_source;
     struct texts time_columns; /* TIME_COLUMNS: one or two */
     struct times times;        /* as the first file starts; owns the zone */
+    char *pattern;             /* what times points to */
     int64_t start;             /* TIME_NONE: of the first row */
     int64_t step_ns;           /* 0: unknown */
     enum m2_stamp stamp;
     struct texts missing;
     struct number_format numbers; /* points to missing; owns the locale */
+    char *instrument;             /* column; NULL: none */
+    struct texts instruments;     /* patterns; none: n is 0, all are read */
     enum duplicates duplicates;
     bool sort;
     bool per_file; /* every file is a series */

@@ -9,6 +9,7 @@
 
 static const struct count_kind count_kinds[N_COUNTS] = {
     [COUNT_ROWS] = {"rows read", 0},
+    [COUNT_OTHER_INSTRUMENTS] = {"rows of other instruments skipped", 0},
     [COUNT_MISSING] = {"missing cells", 1},
     [COUNT_INFINITE] = {"infinite cells, read as missing", 1},
     [COUNT_BLANK] = {"blank lines skipped", 0},
@@ -20,16 +21,6 @@ static const struct count_kind count_kinds[N_COUNTS] = {
     [COUNT_CONSTANT] = {"columns that hold one value only", 1},
     [COUNT_EMPTY_FILES] = {"files without rows", 1},
 };
-
-static const char *place_text(const void *context, struct row_place place,
-                              char out[ROW_PLACE_TEXT])
-{
-    const struct csv_source *source = context;
-
-    snprintf(out, ROW_PLACE_TEXT, "%s:%" PRIu64, source->files[place.file].path,
-             place.at);
-    return out;
-}
 
 /* ---- open and close --------------------------------------------------- */
 
@@ -62,6 +53,8 @@ static int prepare(struct csv_source *source, const struct input_source *inputs,
         status = copy_inputs(source, inputs, n_inputs, err);
     if (status == M2_OK)
         status = survey_files(source, err);
+    if (status == M2_OK)
+        status = series_make(source, err);
     if (status != M2_OK)
         return status;
     const struct rows_setup setup = {
@@ -71,7 +64,7 @@ static int prepare(struct csv_source *source, const struct input_source *inputs,
         .duplicates = source->settings.duplicates,
         .sort = source->settings.sort,
         .counts = &source->counts,
-        .place_text = place_text,
+        .place_text = row_place_show,
         .place_context = source,
     };
     return rows_init(&source->rows, &setup, err);
@@ -101,17 +94,6 @@ int csv_open(const struct input_source *inputs, size_t n_inputs,
     return M2_OK;
 }
 
-/* Names in struct m2_series_info are const for who reads them only. */
-static void free_name(const char *name)
-{
-    union {
-        const char *shown;
-        char *owned;
-    } both = {.shown = name};
-
-    free(both.owned);
-}
-
 void csv_close(struct csv_source *source)
 {
     if (source == NULL)
@@ -119,8 +101,8 @@ void csv_close(struct csv_source *source)
     reader_close(&source->reader);
     rows_free(&source->rows);
     counts_free(&source->counts);
-    for (size_t i = 0; i < source->n_series; i++)
-        free_name(source->series[i].name);
+    series_free(source);
+    instruments_free(&source->instruments);
     for (size_t i = 0; i < source->n_files; i++) {
         columns_free(&source->files[i].columns);
         free(source->files[i].path);
@@ -146,78 +128,68 @@ static void add_skipped(struct csv_source *source, enum csv_count count,
                      source->files[source->file].path, skipped->first_line);
 }
 
-static int close_file(struct csv_source *source, struct m2_error *err)
+static void close_file(struct csv_source *source)
 {
     const struct reader *reader = &source->reader;
-    const struct csv_file *file = &source->files[source->file];
 
     add_skipped(source, COUNT_BLANK, &reader->blank);
     add_skipped(source, COUNT_COMMENTS, &reader->comments);
     source->counts.items[COUNT_LINES_SKIPPED].n += reader->format.skip_lines;
     source->counts.items[COUNT_BOM].n += reader->has_bom;
-    if (source->row == 0 || rows_added(&source->rows, file->series) == 0)
-        return m2_fail(err, M2_E_DATA, "%s: no rows%s", file->path,
-                       file->has_header ? " below the header" : "");
+    if (source->file_rows == 0 &&
+        counts_hit(&source->counts, COUNT_EMPTY_FILES))
+        counts_place(&source->counts, COUNT_EMPTY_FILES, "%s",
+                     source->files[source->file].path);
     reader_close(&source->reader);
     source->is_open = false;
     source->file++;
-    return M2_OK;
 }
 
 static int open_file(struct csv_source *source, struct m2_error *err)
 {
-    const struct csv_file *file = &source->files[source->file];
-    int status =
-        reader_open(&source->reader, &file->source, &file->format, err);
-
-    source->is_open = status == M2_OK;
-    if (source->settings.per_file)
-        source->row = 0;
-    if (status == M2_OK && file->has_header)
-        status = reader_next(&source->reader, err);
-    return status < 0 ? status : M2_OK;
-}
-
-static void count_constant(struct csv_source *source)
-{
-    for (size_t i = 0; i < source->n_columns; i++) {
-        const struct column_values *values = &source->changes[i];
-        if (!values->has_first || values->changes ||
-            source->counts.items[COUNT_ROWS].n < 2)
-            continue;
-        if (counts_hit(&source->counts, COUNT_CONSTANT))
-            counts_place(&source->counts, COUNT_CONSTANT, "column '%s'",
-                         source->columns[i]);
+    if (source->files[source->file].is_empty) {
+        source->file++;
+        return M2_OK;
     }
+    source->is_open = true;
+    source->file_rows = 0;
+    return source_open_file(source, source->file, err);
 }
 
 /* As rows_add: 1 when a block is full. */
 static int take_record(struct csv_source *source, struct m2_error *err)
 {
     struct row row = {0};
-    int status = row_take(source, &row, err);
+    size_t series;
+    int status = row_take(source, &row, &series, err);
 
-    if (status != M2_OK)
-        return status == 1 ? M2_OK : status;
+    if (status < 0)
+        return status;
+    source->file_rows++;
+    if (status == 1)
+        return M2_OK;
     source->counts.items[COUNT_ROWS].n++;
-    return rows_add(&source->rows, source->files[source->file].series, &row,
-                    err);
+    return rows_add(&source->rows, series, &row, err);
+}
+
+static int finish(struct csv_source *source, struct m2_error *err)
+{
+    source->ended = true;
+    if (source->counts.items[COUNT_ROWS].n == 0)
+        return m2_fail(err, M2_E_DATA, "%s%s: no rows", source->files[0].path,
+                       source->n_files > 1 ? " and others" : "");
+    return facts_add(source, err);
 }
 
 static int read_on(struct csv_source *source, struct m2_error *err)
 {
-    int status;
-
-    if (source->file == source->n_files) {
-        source->ended = true;
-        count_constant(source);
-        return M2_OK;
-    }
+    if (source->file == source->n_files)
+        return finish(source, err);
     if (!source->is_open)
         return open_file(source, err);
-    status = reader_next(&source->reader, err);
+    int status = reader_next(&source->reader, err);
     if (status == 0)
-        return close_file(source, err);
+        close_file(source);
     return status == 1 ? take_record(source, err) : status;
 }
 

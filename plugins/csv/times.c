@@ -3,16 +3,13 @@
 
 #include <string.h>
 
+/* 1900-01-01 and 2201-01-01, in seconds since 1970. */
+#define FIRST_SECOND INT64_C(-2208988800)
+#define END_SECOND   INT64_C(7289654400)
+
 /* Where a text is being read. */
 struct text_scan {
     const char *at, *end;
-};
-
-/* A calendar time as it stands there. */
-struct written {
-    struct civil civil;
-    bool with_offset;
-    int offset; /* seconds east of UTC */
 };
 
 static bool take(struct text_scan *scan, char c)
@@ -51,24 +48,6 @@ static bool take_date(struct text_scan *scan, struct civil *civil)
            take_number(scan, 2, &civil->day);
 }
 
-/* Decimals of a second; those beyond ns must be 0. */
-static bool take_fraction(struct text_scan *scan, int *ns)
-{
-    int digits = 0;
-
-    *ns = 0;
-    for (; scan->at < scan->end && *scan->at >= '0' && *scan->at <= '9';
-         scan->at++, digits++) {
-        if (digits < 9)
-            *ns = *ns * 10 + (*scan->at - '0');
-        else if (*scan->at != '0')
-            return false;
-    }
-    for (int i = digits; i < 9; i++)
-        *ns *= 10;
-    return digits > 0;
-}
-
 static bool take_clock(struct text_scan *scan, struct civil *civil)
 {
     if (!take_number(scan, 2, &civil->hour) || !take(scan, ':') ||
@@ -80,10 +59,10 @@ static bool take_clock(struct text_scan *scan, struct civil *civil)
         return false;
     if (!take(scan, '.') && !take(scan, ','))
         return true;
-    return take_fraction(scan, &civil->ns);
+    return pattern_read_fraction(&scan->at, scan->end, &civil->ns);
 }
 
-static bool take_offset(struct text_scan *scan, struct written *out)
+static bool take_offset(struct text_scan *scan, struct written_time *out)
 {
     size_t n;
 
@@ -97,11 +76,11 @@ static bool take_offset(struct text_scan *scan, struct written *out)
     return n > 0 && zone_read_offset(scan->at, n, &out->offset) == n;
 }
 
-static bool read_calendar(const char *text, size_t n, struct written *out)
+static bool read_calendar(const char *text, size_t n, struct written_time *out)
 {
     struct text_scan scan = {.at = text, .end = text + n};
 
-    *out = (struct written){0};
+    *out = (struct written_time){0};
     if (!take_date(&scan, &out->civil))
         return false;
     if (scan.at == scan.end)
@@ -117,7 +96,7 @@ static bool read_calendar(const char *text, size_t n, struct written *out)
 
 bool times_is_calendar(const char *text, size_t n)
 {
-    struct written written;
+    struct written_time written;
 
     return read_calendar(text, n, &written);
 }
@@ -170,7 +149,7 @@ static bool read_count(const char *text, size_t n, struct count *out)
             __builtin_add_overflow(out->whole, *scan.at - '0', &out->whole))
             return false;
     if (out->digits > 0 && take(&scan, '.') &&
-        !take_fraction(&scan, &out->ns_of_unit))
+        !pattern_read_fraction(&scan.at, scan.end, &out->ns_of_unit))
         return false;
     return out->digits > 0 && scan.at == scan.end;
 }
@@ -179,7 +158,7 @@ static bool read_count(const char *text, size_t n, struct count *out)
  * smaller than the smallest of the next. */
 static int64_t guess_unit(const struct count *count)
 {
-    static const int64_t from = 63072000, until = 7289654400; /* seconds */
+    static const int64_t from = 63072000, until = END_SECOND;
     int64_t scale = 1;
 
     if (count->negative)
@@ -190,17 +169,24 @@ static int64_t guess_unit(const struct count *count)
     return 0;
 }
 
-/* 20140501 is a date to most who write it. */
-static bool may_be_date(const char *text, size_t n, const struct count *count)
+/* 20140501, 2014050110 and 201405011030 are dates to most who write them. */
+static bool may_be_date(size_t n, const struct count *count)
 {
-    const struct civil date = {
-        .year = (int)(count->whole / 10000),
-        .month = (int)(count->whole / 100 % 100),
-        .day = (int)(count->whole % 100),
-    };
+    int64_t digits = count->whole;
+    struct civil civil = {0};
 
-    (void)text;
-    return n == 8 && civil_is_valid(&date);
+    if (n == 12) {
+        civil.minute = (int)(digits % 100);
+        digits /= 100;
+    }
+    if (n >= 10) {
+        civil.hour = (int)(digits % 100);
+        digits /= 100;
+    }
+    civil.year = (int)(digits / 10000);
+    civil.month = (int)(digits / 100 % 100);
+    civil.day = (int)(digits % 100);
+    return (n == 8 || n == 10 || n == 12) && civil_is_valid(&civil);
 }
 
 static int read_epoch(const struct times *times, const char *text, size_t n,
@@ -217,11 +203,10 @@ static int read_epoch(const struct times *times, const char *text, size_t n,
         __builtin_add_overflow(ns, part, &ns) ||
         __builtin_add_overflow(times->start, count.negative ? -ns : ns, &ns))
         return m2_fail(err, M2_E_DATA, "outside the years 1900 to 2200");
-    int year = civil_date(civil_day_of(ns)).year;
-    if (year < CIVIL_FIRST_YEAR || year > CIVIL_LAST_YEAR)
+    if (ns < FIRST_SECOND * NS_PER_SECOND || ns >= END_SECOND * NS_PER_SECOND)
         return m2_fail(err, M2_E_DATA,
-                       "read as %s since 1970 it lies outside the years 1900 "
-                       "to 2200",
+                       "as a count of %s it lies outside the years 1900 to "
+                       "2200",
                        times_unit_name(times->unit_ns));
     *out = ns;
     return M2_OK;
@@ -229,18 +214,34 @@ static int read_epoch(const struct times *times, const char *text, size_t n,
 
 /* ---- the first time, and the others ----------------------------------- */
 
-static int fail_unknown(struct m2_error *err)
+static int fail_unknown(const char *text, size_t n, struct m2_error *err)
 {
+    char hint[PATTERN_HINT];
+
+    pattern_hint(text, n, hint);
     return m2_fail(err, M2_E_DATA,
                    "not a time that puts the year first "
-                   "(2014-05-01T10:30:00Z), nor a count since 1970; "
-                   "`time_format` says how it is written");
+                   "(2014-05-01T10:30:00Z), nor a count since 1970; %s%s",
+                   hint[0] != '\0' ? hint
+                                   : "`time_format` says how it is written",
+                   hint[0] != '\0' ? " reads it" : "");
+}
+
+static int fail_date(const char *text, size_t n, struct m2_error *err)
+{
+    char hint[PATTERN_HINT];
+
+    pattern_hint(text, n, hint);
+    return m2_fail(err, M2_E_DATA,
+                   "a date, or a count since 1970? %s or `time_format: "
+                   "epoch_s` (epoch_ms, epoch_us, epoch_ns) decides",
+                   hint);
 }
 
 static int guess(struct times *times, const char *text, size_t n,
                  struct m2_error *err)
 {
-    struct written written;
+    struct written_time written;
     struct count count;
 
     times->guessed = true;
@@ -249,12 +250,12 @@ static int guess(struct times *times, const char *text, size_t n,
         return M2_OK;
     }
     if (!read_count(text, n, &count))
-        return fail_unknown(err);
-    if (may_be_date(text, n, &count))
-        return m2_fail(err, M2_E_DATA,
-                       "a date, or seconds since 1970? `time_format: "
-                       "\"%%Y%%m%%d\"` or `time_format: epoch_s` decides");
+        return fail_unknown(text, n, err);
+    if (may_be_date(n, &count))
+        return fail_date(text, n, err);
     times->unit_ns = guess_unit(&count);
+    if (times->unit_ns == 0 && n == 14)
+        return fail_unknown(text, n, err);
     if (times->unit_ns == 0)
         return m2_fail(err, M2_E_DATA,
                        "a count whose unit cannot be told by its size; "
@@ -264,7 +265,7 @@ static int guess(struct times *times, const char *text, size_t n,
     return M2_OK;
 }
 
-static int to_utc(struct times *times, const struct written *written,
+static int to_utc(struct times *times, const struct written_time *written,
                   int64_t *out, struct m2_error *err)
 {
     int64_t local, seconds = 0;
@@ -298,7 +299,7 @@ static int to_utc(struct times *times, const struct written *written,
 int times_read(struct times *times, const char *text, size_t n, int64_t *out,
                struct m2_error *err)
 {
-    struct written written;
+    struct written_time written;
 
     if (times->kind == TIME_AUTO) {
         int status = guess(times, text, n, err);
@@ -307,7 +308,12 @@ int times_read(struct times *times, const char *text, size_t n, int64_t *out,
     }
     if (times->kind == TIME_EPOCH)
         return read_epoch(times, text, n, out, err);
-    if (!read_calendar(text, n, &written))
-        return fail_unknown(err);
+    if (times->kind == TIME_PATTERN &&
+        !pattern_read(times->pattern, text, n, &written))
+        return m2_fail(err, M2_E_DATA,
+                       "not a time as `time_format: \"%s\"` says",
+                       times->pattern);
+    if (times->kind == TIME_CALENDAR && !read_calendar(text, n, &written))
+        return fail_unknown(text, n, err);
     return to_utc(times, &written, out, err);
 }

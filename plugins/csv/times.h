@@ -10,22 +10,22 @@
 #ifndef M2_CSV_TIMES_H
 #define M2_CSV_TIMES_H
 
-#include "common/civil.h"
+#include "csv/pattern.h"
 #include "csv/zone.h"
-#include "m2_plugin.h"
 
 enum time_kind {
     TIME_AUTO,     /* not known yet */
     TIME_CALENDAR, /* year first, as above */
     TIME_EPOCH,    /* a count of unit_ns since start */
-    TIME_PATTERN,  /* by time_pattern.h */
+    TIME_PATTERN,
 };
 
 struct times {
     enum time_kind kind;
-    bool guessed;    /* kind and unit were told from the first time */
-    int64_t unit_ns; /* TIME_EPOCH */
-    int64_t start;   /* TIME_EPOCH: what is counted from */
+    bool guessed;        /* kind and unit were told from the first time */
+    int64_t unit_ns;     /* TIME_EPOCH */
+    int64_t start;       /* TIME_EPOCH: what is counted from */
+    const char *pattern; /* borrowed; TIME_PATTERN: see pattern.h */
     bool has_first, with_offset; /* of the first time */
     struct zone *zone;           /* borrowed; of times without an offset */
 };

@@ -1,0 +1,231 @@
+/* Which series there are: one, or one per file or per instrument. */
+#include "csv/csv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "csv/encoding.h"
+
+/* Names in struct m2_series_info are const for who reads them only. */
+static void free_name(const char *name)
+{
+    union {
+        const char *shown;
+        char *owned;
+    } both = {.shown = name};
+
+    free(both.owned);
+}
+
+void series_free(struct csv_source *source)
+{
+    for (size_t i = 0; i < source->n_series; i++)
+        free_name(source->series[i].name);
+    source->n_series = 0;
+}
+
+/* Takes over the name. */
+static void set_series(struct csv_source *source, size_t i, char *name)
+{
+    source->series[i] = (struct m2_series_info){
+        .name = name,
+        .step_ns = source->settings.step_ns,
+        .stamp = source->settings.stamp,
+    };
+    if (i >= source->n_series)
+        source->n_series = i + 1;
+}
+
+/* The next one; the name may be NULL for lack of memory. */
+static int add_series(struct csv_source *source, char *name)
+{
+    set_series(source, source->n_series, name);
+    return name != NULL ? M2_OK : M2_E_MEMORY;
+}
+
+static int make_room(struct csv_source *source, size_t n, struct m2_error *err)
+{
+    source->series = memory_zeroed(n, sizeof *source->series, err);
+    return source->series != NULL ? M2_OK : M2_E_MEMORY;
+}
+
+/* ---- by file ---------------------------------------------------------- */
+
+/* The name of a file with so many of its folders and without its last
+ * ending. */
+static char *file_name(const struct csv_file *file, int folders,
+                       struct m2_error *err)
+{
+    const char *base = input_base_name(file->path), *name = base;
+    const char *dot = strrchr(base, '.');
+    size_t ending = dot != NULL && dot > base ? strlen(dot) : 0;
+
+    for (; folders > 0 && name > file->path + 1; folders--) {
+        name -= 2;
+        while (name > file->path && name[-1] != '/')
+            name--;
+    }
+    return memory_string(name, strlen(name) - ending, err);
+}
+
+/* What the names of all files begin with, without digits and marks at its
+ * end; if that is nothing, the first file's name. */
+static char *common_name(const struct csv_source *source, struct m2_error *err)
+{
+    const char *first = input_base_name(source->files[0].path);
+    size_t n = strlen(first);
+
+    for (size_t i = 1; i < source->n_files; i++) {
+        const char *name = input_base_name(source->files[i].path);
+        size_t same = 0;
+        while (same < n && name[same] == first[same])
+            same++;
+        n = same;
+    }
+    while (n > 0 && strchr("0123456789-_. ", first[n - 1]) != NULL)
+        n--;
+    return source->n_files == 1 || n == 0 ? file_name(&source->files[0], 0, err)
+                                          : memory_string(first, n, err);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct m2_series_info *left = a, *right = b;
+
+    return strcmp(left->name, right->name);
+}
+
+static bool has_doubles(const struct csv_source *source)
+{
+    struct m2_series_info *sorted =
+        memory_zeroed(source->n_series, sizeof *sorted, NULL);
+    bool found = false;
+
+    if (sorted == NULL)
+        return false;
+    memcpy(sorted, source->series, source->n_series * sizeof *sorted);
+    qsort(sorted, source->n_series, sizeof *sorted, compare_names);
+    for (size_t i = 1; i < source->n_series; i++)
+        found |= strcmp(sorted[i].name, sorted[i - 1].name) == 0;
+    free(sorted);
+    return found;
+}
+
+/* Files of one name in different folders are told apart by their folders. */
+static int name_files(struct csv_source *source, int folders,
+                      struct m2_error *err)
+{
+    int status = M2_OK;
+
+    series_free(source);
+    for (size_t i = 0; i < source->n_files && status == M2_OK; i++) {
+        struct csv_file *file = &source->files[i];
+        if (file->is_empty)
+            continue;
+        file->series = source->n_series;
+        status = add_series(source, file_name(file, folders, err));
+    }
+    return status;
+}
+
+static int make_per_file(struct csv_source *source, struct m2_error *err)
+{
+    enum { MAX_FOLDERS = 32 };
+    int folders = 0, status = make_room(source, source->n_files, err);
+
+    if (status == M2_OK)
+        status = name_files(source, folders, err);
+    while (status == M2_OK && folders < MAX_FOLDERS && has_doubles(source))
+        status = name_files(source, ++folders, err);
+    return status;
+}
+
+/* ---- by instrument ---------------------------------------------------- */
+
+static int add_instrument(struct csv_source *source,
+                          const struct csv_file *file, struct m2_error *err)
+{
+    size_t at = file->columns.instrument;
+    struct m2_error reason;
+
+    if (source->reader.n_cells != file->columns.n ||
+        row_is_header(source, file))
+        return M2_OK; /* an error, or passed over, when it is read */
+    const struct cell *cell = &source->reader.cells[at];
+    if (cell->n == 0)
+        return M2_OK;
+    if (instruments_find(&source->instruments, cell->text, cell->n) !=
+        NO_INSTRUMENT)
+        return M2_OK;
+    if (!utf8_is_name(cell->text, cell->n))
+        return reader_fail(&source->reader, cell, err,
+                           "column '%.100s': an instrument's symbol must be "
+                           "text in UTF-8",
+                           file->columns.items[at].name);
+    int status =
+        instruments_add(&source->instruments, cell->text, cell->n, &reason);
+    return status == M2_OK
+               ? M2_OK
+               : reader_fail(&source->reader, cell, err, "column '%.100s': %s",
+                             file->columns.items[at].name, reason.text);
+}
+
+static int find_instruments(struct csv_source *source, struct m2_error *err)
+{
+    int status = M2_OK;
+
+    for (size_t i = 0; i < source->n_files && status == M2_OK; i++) {
+        const struct csv_file *file = &source->files[i];
+        if (file->is_empty)
+            continue;
+        status = source_open_file(source, i, err);
+        while (status == M2_OK &&
+               (status = reader_next(&source->reader, err)) == 1)
+            status = add_instrument(source, file, err);
+        reader_close(&source->reader);
+    }
+    return status;
+}
+
+static int make_per_instrument(struct csv_source *source, struct m2_error *err)
+{
+    struct instruments *set = &source->instruments;
+    const struct texts *wanted = &source->settings.instruments;
+    const char *unmatched;
+    char names[INSTRUMENTS_TEXT];
+    size_t n;
+    int status = find_instruments(source, err);
+
+    if (status == M2_OK)
+        status = instruments_select(set, wanted->items, wanted->n, &n,
+                                    &unmatched, err);
+    if (status != M2_OK)
+        return status;
+    if (unmatched != NULL || n == 0)
+        return m2_fail(
+            err, M2_E_DATA, "%s%s: no instrument '%.100s' among %s",
+            source->files[0].path, source->n_files > 1 ? " and others" : "",
+            unmatched != NULL ? unmatched : "", instruments_list(set, names));
+    status = make_room(source, n, err);
+    for (size_t i = 0; i < set->n && status == M2_OK; i++) {
+        const struct instrument *item = &set->items[i];
+        if (item->series == NO_INSTRUMENT)
+            continue;
+        char *name = memory_string(item->name, strlen(item->name), err);
+        set_series(source, item->series, name);
+        status = name != NULL ? M2_OK : M2_E_MEMORY;
+    }
+    return status;
+}
+
+int series_make(struct csv_source *source, struct m2_error *err)
+{
+    if (source->settings.instrument != NULL)
+        return make_per_instrument(source, err);
+    if (source->settings.per_file)
+        return make_per_file(source, err);
+    int status = make_room(source, 1, err);
+    return status == M2_OK ? add_series(source, common_name(source, err))
+                           : status;
+}
