@@ -42,6 +42,18 @@ void leaderboard_free(struct leaderboard *board)
     *board = (struct leaderboard){0};
 }
 
+/* Keys that change no result: runs that differ in these alone are the same
+ * configuration. */
+static bool is_runtime_key(const char *key)
+{
+    static const char *const keys[] = {"name", "threads", "data.path"};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return strncmp(key, "checkpoint.", strlen("checkpoint.")) == 0;
+}
+
 /* json objects keep the order in which they were read: that of config.yaml. */
 static char *settings_text(const struct run_entry *entry, struct m2_error *err)
 {
@@ -51,7 +63,7 @@ static char *settings_text(const struct run_entry *entry, struct m2_error *err)
     json_t *value;
 
     json_object_foreach (config, key, value)
-        if (strcmp(key, "seed") != 0)
+        if (strcmp(key, "seed") != 0 && !is_runtime_key(key))
             text_addf(&text, "%s: %s\n", key,
                       json_is_string(value) ? json_string_value(value) : "");
     return text_steal(&text, err);
@@ -200,6 +212,7 @@ int run_list_differing_keys(const struct run_list *list, bool with_seed,
             continue;
         json_object_foreach (config, key, value)
             if (code == 0 && (with_seed || strcmp(key, "seed") != 0) &&
+                !is_runtime_key(key) &&
                 string_list_find(out, key) == out->count &&
                 values_differ(list, key))
                 code = string_list_add(out, key, err);
