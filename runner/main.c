@@ -94,7 +94,7 @@ static int help_command(char **argv)
     static char option[] = "--help";
     const struct command *command;
 
-    if (argv[1] == NULL)
+    if (argv[1] == NULL || strcmp(argv[1], "help") == 0)
         return print_help();
     command = find_command(argv[1]);
     if (command == NULL)

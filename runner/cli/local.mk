@@ -21,3 +21,5 @@ librunner_a_SOURCES += \
 	runner/cli/show_report.c runner/cli/show_scores.c \
 	runner/cli/stop.c \
 	runner/cli/worker.c
+
+unit_tests += tests/unit/test_screen

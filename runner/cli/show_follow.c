@@ -38,38 +38,50 @@ static bool is_alive(int dirfd, struct owner_watch *watch)
 }
 
 /* The folder may have got another name: it is found by its descriptor. */
-static int report_end(int dirfd, struct m2_error *err)
+static int load_entry(int dirfd, struct run_entry *out, struct m2_error *err)
 {
-    struct run_entry entry;
     char path[64];
-    int code;
 
     snprintf(path, sizeof path, "/proc/self/fd/%d", dirfd);
-    code = run_entry_load(path, &entry, err);
-    if (code != 0)
-        return code;
-    log_info("%s/%s: %s", entry.experiment, entry.run, entry.state);
-    run_entry_free(&entry);
-    return 0;
+    return run_entry_load(path, out, err);
 }
 
-int show_follow(const char *path, struct m2_error *err)
+static void follow(int dirfd)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
     struct owner_watch watch = {0};
-    int dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int log = -1, code;
+    int log = -1;
     bool alive;
 
-    if (dirfd < 0)
-        return m2_fail(err, M2_E_RESULTS, "%s: %s", path, strerror(errno));
     do {
         alive = is_alive(dirfd, &watch);
         print_new(dirfd, &log);
         if (alive && !ferror(stdout))
             nanosleep(&pause, NULL);
     } while (alive && !ferror(stdout));
-    code = report_end(dirfd, err);
+    if (log >= 0)
+        close(log);
+}
+
+int show_follow(const char *path, struct m2_error *err)
+{
+    struct run_entry entry = {0};
+    int dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int log = -1, code;
+
+    if (dirfd < 0)
+        return m2_fail(err, M2_E_RESULTS, "%s: %s", path, strerror(errno));
+    code = load_entry(dirfd, &entry, err);
+    if (code == 0 && strcmp(entry.state, "running") == 0) {
+        follow(dirfd);
+        run_entry_free(&entry);
+        code = load_entry(dirfd, &entry, err);
+    } else if (code == 0) {
+        print_new(dirfd, &log);
+    }
+    if (code == 0)
+        log_info("%s/%s: %s", entry.experiment, entry.run, entry.state);
+    run_entry_free(&entry);
     if (log >= 0)
         close(log);
     close(dirfd);

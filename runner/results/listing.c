@@ -11,6 +11,7 @@
 #include "util/file.h"
 #include "util/memory.h"
 #include "util/path.h"
+#include "util/timefmt.h"
 
 #define RECORD_LIMIT (16u << 20)
 
@@ -73,28 +74,53 @@ static int load_record(struct run_entry *entry, struct m2_error *err)
     return code;
 }
 
-/* An attempt that is locked runs; one that is not was stopped on request, or
- * died without a word. */
+/* One look cannot tell whether a heartbeat stands still, so its age must do:
+ * good enough to show, never to act on. */
+static bool was_touched_lately(const char *dir)
+{
+    char *path = path_join(dir, "owner.json", NULL);
+    struct file_facts facts;
+    bool lately =
+        path != NULL && file_get_facts(path, M2_E_RESULTS, &facts, NULL) == 0 &&
+        time_now() - facts.mtime_ns < OWNER_SILENCE_S * M2_NS_PER_SECOND;
+
+    free(path);
+    return lately;
+}
+
+static bool is_running(const struct run_entry *entry, const char *written)
+{
+    struct owner owner;
+    bool locked = false, read = false;
+    int dirfd = open(entry->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (dirfd >= 0) {
+        read = owner_read(dirfd, &owner, &locked, NULL) == 0;
+        close(dirfd);
+    }
+    if (!read)
+        return false;
+    switch (owner_judge(&owner, locked, NULL)) {
+    case OWNER_ALIVE:
+        return true;
+    case OWNER_DEAD:
+        return false;
+    case OWNER_UNSURE: /* of another host, or from before a restart */
+        return (written == NULL || strcmp(written, "running") == 0) &&
+               was_touched_lately(entry->path);
+    }
+    return false;
+}
+
+/* An attempt that does not run was stopped on request, or died without a
+ * word. */
 static void derive_state(struct run_entry *entry)
 {
     const char *written = json_string_value(run_value(entry, NULL, "state"));
-    struct owner owner;
-    bool locked = false;
-    int dirfd;
 
-    if (entry->published) {
-        snprintf(entry->state, sizeof entry->state, "%s",
-                 written != NULL ? written : "damaged");
-        return;
-    }
-    dirfd = open(entry->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dirfd >= 0) {
-        if (owner_read(dirfd, &owner, &locked, NULL) == 0 &&
-            owner_judge(&owner, locked, NULL) != OWNER_DEAD)
-            locked = true;
-        close(dirfd);
-    }
-    if (locked)
+    if (entry->published)
+        written = written != NULL ? written : "damaged";
+    else if (is_running(entry, written))
         written = "running";
     else if (written == NULL || strcmp(written, "running") == 0)
         written = "interrupted";

@@ -21,6 +21,11 @@ contains "with the reason" "$out" "m2_aaa.so"
 runs "in words, too" 0 "$M2RUN" --plugin-dir modules devices
 contains "why it cannot be used" "$out" "cannot be used: "
 
+echo "no library" >modules/m2_cpu.so
+runs "workers search the same directories" 4 \
+    "$M2RUN" --plugin-dir modules run tiny.yaml -q
+contains "and find the same modules" "$err" "$work/modules/m2_cpu.so"
+
 runs "selftest of one op" 0 "$M2RUN" selftest ref --op silu
 equal "the last line counts" \
     "$(tail -n 1 "$out" | sed 's/^[1-9][0-9]* passed/N passed/')" \

@@ -9,9 +9,9 @@ contains "which is said" "$err" "nothing runs here"
 is_running() {
     "$M2RUN" ls --csv 'state=running' | grep -q ",running,"
 }
-begin() { # NAME
+begin() { # NAME [VARIABLE=VALUE]
     (
-        "$M2RUN" run tiny.yaml name="$1" epochs=1000000 eval_every=10 -q \
+        env ${2:-} "$M2RUN" run tiny.yaml name="$1" epochs=1000000 eval_every=10 -q \
             >"$1.out" 2>"$1.err" </dev/null
         echo $? >"$1.code"
     ) &
@@ -49,6 +49,13 @@ runs "one run alone" 0 "$M2RUN" stop "one/$run"
 contains "by its hash" "$out" "one/run-$run: asked process "
 check "ends" ended one
 equal "and its pool with it" "$(cat one.code)" 75
+
+begin far M2RUN_BOOT_ID=elsewhere
+runs "what runs on another host cannot be stopped here" 1 "$M2RUN" stop far
+contains "and that is said" "$err" ": stop it there"
+check "nor does it end" is_running
+runs "it can be stopped there" 0 env M2RUN_BOOT_ID=elsewhere "$M2RUN" stop far
+check "and ends" ended far
 
 begin two
 begin three
