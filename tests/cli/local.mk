@@ -4,6 +4,8 @@ script_tests += \
 	tests/cli/test_completion.sh \
 	tests/cli/test_machine.sh \
 	tests/cli/test_manual.sh \
+	tests/cli/test_plan.sh \
+	tests/cli/test_predict.sh \
 	tests/cli/test_runs.sh \
 	tests/cli/test_stop.sh \
 	tests/cli/test_usage.sh \

@@ -1,0 +1,69 @@
+#!/bin/sh
+# What a run will take is known before, and bench measures it.
+. "$top_srcdir/tests/tap.sh"
+export M2RUN_RESULTS="$work/results" XDG_CACHE_HOME="$work/cache"
+
+cat >exp.yaml <<'END'
+name: planned
+data:
+  source: synthetic
+  options: {kind: bars, rows: 400}
+  features: [log_return(close)]
+  target: [log_return(close)]
+  window: 12
+  split: {train: 0.75, val: 0.25}
+model: {d_model: 8, n_layer: 1, d_state: 4, headdim: 8, chunk: 4}
+train:
+  steps: 2
+  batch_size: 4
+  eval_every: 1
+  schedule: {warmup_steps: 0}
+checkpoint: {every: 1}
+END
+
+value() { # KEY: its first value in $out, JSON
+    sed -n "s/^ *\"$1\": \([^,]*\),*\$/\1/p" "$out" | head -n 1
+}
+
+runs "a sweep is planned" 0 "$M2RUN" plan exp.yaml d_state=4,8 train.epochs=3 \
+    train.steps=null
+contains "with its runs" "$out" "planned: 2 runs (2 configurations, 1 seed)"
+# 300 rows, the first without a return: 299 - 12 windows, 72 batches of 4.
+contains "their windows" "$out" "train 287, val 100, test 0"
+contains "and steps" "$out" "72 steps per epoch, 3 epochs"
+contains "a run has a state" "$out" "pending"
+check "nothing was written" test ! -e results
+
+runs "a run is made" 0 "$M2RUN" run exp.yaml -q
+runs "planned again" 0 "$M2RUN" plan exp.yaml --json
+equal "it is done" "$(value state)" '"done"'
+equal "its parameters are those of the run" "$(value parameters)" \
+    "$(sed -n 's/^ *"parameters": \([0-9]*\),$/\1/p' results/planned/run-*/run.json)"
+
+# A sanitizer multiplies memory; elsewhere the prediction holds within 5 %.
+big="d_model=512 n_layer=4 headdim=64 chunk=16 name=big"
+if ldd "$M2RUN" | grep -q -e asan -e tsan; then
+    skip "peak memory of a large model" "built with a sanitizer"
+else
+    # shellcheck disable=SC2086
+    runs "a large model is planned" 0 "$M2RUN" plan exp.yaml $big --json
+    planned=$(value process)
+    # shellcheck disable=SC2086
+    runs "and trained" 0 "$M2RUN" run exp.yaml $big -q
+    peak=$(tail -n 1 results/big/run-*/timing.csv | sed 's/.*,//')
+    check "above 100 MB" test "$planned" -gt 100000000
+    check "peak memory is within 5 % of the plan ($planned, $peak)" \
+        awk -v a="$planned" -v b="$peak" \
+        'BEGIN { exit !(a < 1.05 * b && a > 0.95 * b) }'
+fi
+
+runs "an experiment is timed" 0 "$M2RUN" bench exp.yaml --steps 4 \
+    --device cpu,ref
+check "devices side by side" grep -q '^ *cpu *ref$' "$out"
+contains "against the peak of the cores" "$out" "share of the peak, %"
+runs "as JSON" 0 "$M2RUN" bench exp.yaml --steps 4 --json
+check "a step takes time" test "$(value step_min_s)" != 0
+check "bench leaves nothing behind" sh -c '! ls "${TMPDIR:-/tmp}" |
+    grep -q m2run-bench'
+runs "a device that is not there" 4 "$M2RUN" bench exp.yaml --device none
+finish
