@@ -157,8 +157,7 @@ static void a_zstd_file_cut_anywhere_is_noticed(void **state)
     for (size_t n = f->bytes.n - 1; n > 4; n--) {
         f->bytes.n = n;
         assert_fails(read_bytes(f, "instrument: 6EH4"), M2_E_DATA,
-                     n == first ? "no bars of 6EH4" : "truncated",
-                     &f->err);
+                     n == first ? "no bars of 6EH4" : "truncated", &f->err);
     }
     bytes_free(&plain);
 }
