@@ -97,7 +97,9 @@ int scan_first_day(struct dbn_source *source, uint32_t root, int64_t day,
         int64_t bar_day = civil_day_of(bar.time);
         if (bar_day > day)
             break;
-        if (bar_day == day && source->symbols.items[bar.symbol].root == root)
+        if (bar_day == day && source->symbols.items[bar.symbol].root == root &&
+            (source->settings.publisher < 0 ||
+             source->settings.publisher == bar.publisher))
             front_add_volume(&source->symbols, bar.symbol, day,
                              bar_volume(&bar));
     }
