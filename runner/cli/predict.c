@@ -36,26 +36,33 @@ static int write_text(void *context, const struct text *text,
                    strerror(errno));
 }
 
-static int choose_windows(const struct predict_job *job,
-                          const struct dataset *dataset,
-                          enum window_choice *out, struct m2_error *err)
+/* A part by its name; M2_E_USAGE when there is none. */
+static int find_part(const char *name, enum window_choice *out,
+                     struct m2_error *err)
 {
     static const char *const names[] = {"train", "val", "test", "all"};
-    const char *split = job->options->split;
 
-    if (job->options->live)
-        *out = WINDOWS_LIVE;
-    else if (split == NULL)
-        *out = job->new_data ? WINDOWS_ALL : windows_default(dataset);
-    if (job->options->live || split == NULL)
-        return 0;
     for (int i = 0; i <= WINDOWS_ALL; i++)
-        if (strcmp(split, names[i]) == 0) {
+        if (strcmp(name, names[i]) == 0) {
             *out = (enum window_choice)i;
             return 0;
         }
     return m2_fail(err, M2_E_USAGE,
-                   "--split: '%s', expected train, val, test or all", split);
+                   "--split: '%s', expected train, val, test or all", name);
+}
+
+static enum window_choice choose_windows(const struct predict_job *job,
+                                         const struct dataset *dataset)
+{
+    enum window_choice choice = WINDOWS_ALL;
+
+    if (job->options->live)
+        return WINDOWS_LIVE;
+    if (job->options->split != NULL)
+        find_part(job->options->split, &choice, NULL); /* checked before */
+    else if (!job->new_data)
+        choice = windows_default(dataset);
+    return choice;
 }
 
 static int predict_windows_of(const struct predict_job *job,
@@ -72,11 +79,21 @@ static int predict_windows_of(const struct predict_job *job,
 
     if (code != 0)
         return code;
-    code = choose_windows(job, &session.dataset, &request.windows, err);
-    if (code == 0)
-        code = batch_predict(&request, err);
+    request.windows = choose_windows(job, &session.dataset);
+    code = batch_predict(&request, err);
     session_close(&session);
     return code;
+}
+
+static void tell_latency(const struct latency *latency)
+{
+    if (latency->n == 0)
+        log_info("no prediction: no row ended a whole window");
+    else
+        log_info("%llu predictions: p50 %.2f us, p99 %.2f us, max %.2f us",
+                 (unsigned long long)latency->n,
+                 latency_quantile(latency, 0.5) * 1e6,
+                 latency_quantile(latency, 0.99) * 1e6, latency->max_s * 1e6);
 }
 
 static int predict_rows(const struct predict_job *job, struct m2_error *err)
@@ -100,10 +117,7 @@ static int predict_rows(const struct predict_job *job, struct m2_error *err)
     latency = request.latency;
     code = predict_stream(&request, err);
     if (code == 0 && latency != NULL)
-        log_info("%llu predictions: p50 %.2f us, p99 %.2f us, max %.2f us",
-                 (unsigned long long)latency->n,
-                 latency_quantile(latency, 0.5) * 1e6,
-                 latency_quantile(latency, 0.99) * 1e6, latency->max_s * 1e6);
+        tell_latency(latency);
     free(request.latency);
     return code;
 }
@@ -171,6 +185,8 @@ static int predict_run(const struct predict_options *options, const char *run,
 static int check_options(const struct predict_options *options, size_t n,
                          struct m2_error *err)
 {
+    enum window_choice ignored;
+
     if (n == 0)
         return m2_fail(err, M2_E_USAGE, "predict: which run?");
     if (options->checkpoint != NULL &&
@@ -191,6 +207,8 @@ static int check_options(const struct predict_options *options, size_t n,
         return m2_fail(err, M2_E_USAGE,
                        "predict: --unbounded and --latency belong to "
                        "--stream");
+    if (options->split != NULL)
+        return find_part(options->split, &ignored, err);
     return 0;
 }
 

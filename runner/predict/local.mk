@@ -21,3 +21,4 @@ tests_unit_test_prices_SOURCES = tests/unit/test_prices.c $(predict_fixture)
 unit_tests += tests/unit/test_stream
 tests_unit_test_stream_SOURCES = tests/unit/test_stream.c $(predict_fixture)
 unit_tests += tests/unit/test_lines tests/unit/test_row_reader
+EXTRA_DIST += docs/predict.md
