@@ -6,6 +6,8 @@ enum {
     GEMM_DEPTH = 256, /* products summed before an addition to C */
     ROW_TILE = 112 / TILE_ROWS * TILE_ROWS,
     COL_TILE = 256 / (2 * VEC) * (2 * VEC),
+    /* rows of a copied block of A: no power of two apart */
+    BLOCK_LD = GEMM_DEPTH + 64 / (int)sizeof(real),
     BLAS_ROWS = 240,
 };
 
@@ -16,9 +18,21 @@ struct gemm_job {
     int64_t row_tile, row_tiles;
 };
 
-size_t NAME(gemm_scratch)(int64_t n, int64_t k)
+static size_t packed_bytes(int64_t n, int64_t k)
 {
-    return M2_ISA == 0 ? 0 : scratch_size(round_up(n, PANEL) * k, sizeof(real));
+    return scratch_size(round_up(n, PANEL) * k, sizeof(real));
+}
+
+static size_t block_bytes(void)
+{
+    return scratch_size(ROW_TILE * BLOCK_LD, sizeof(real));
+}
+
+size_t NAME(gemm_scratch)(const struct handle *h, int64_t n, int64_t k)
+{
+    if (M2_ISA == 0)
+        return 0;
+    return packed_bytes(n, k) + (size_t)h->threads * block_bytes();
 }
 
 /* Starts a tile of C: what the product is added to. */
@@ -127,19 +141,40 @@ static void panel_edge(struct tile t, int64_t rows, int64_t width)
     }
 }
 
+/* Rows of A that are a multiple of 4 KiB apart share one set of the first
+ * cache, which cannot hold the rows of a register tile: such a block of A is
+ * copied. */
+static const real *block_copy(const struct gemm *g, int64_t first,
+                              int64_t depth, int64_t *ld, real *block)
+{
+    const real *a = g->a + first * g->a_k;
+
+    *ld = g->a_row;
+    if (g->a_k != 1 || g->a_row * (int64_t)sizeof(real) % 4096 != 0)
+        return a;
+    *ld = BLOCK_LD;
+    for (int64_t i = 0; i < g->m; i++)
+        memcpy(block + i * BLOCK_LD, a + i * g->a_row,
+               (size_t)depth * sizeof *a);
+    return block;
+}
+
 static void tile_run(const struct job *base, int64_t task, char *scratch)
 {
     const struct gemm_job *job = (const struct gemm_job *)(const void *)base;
     struct gemm g = tile_of(job, task);
     const real *packed = job->packed + task / job->row_tiles * COL_TILE * g.k;
 
-    (void)scratch;
     for (int64_t k = 0; k < g.k; k += GEMM_DEPTH) {
+        int64_t depth = min_i64(GEMM_DEPTH, g.k - k), a_row;
+        const real *a =
+            block_copy(&g, k, depth, &a_row, (real *)(void *)scratch);
+
         for (int64_t j = 0; j < g.n; j += PANEL) {
             int64_t width = min_i64(PANEL, g.n - j);
-            struct tile t = {.k = min_i64(GEMM_DEPTH, g.k - k),
-                             .a = g.a + k * g.a_k,
-                             .a_row = g.a_row,
+            struct tile t = {.k = depth,
+                             .a = a,
+                             .a_row = a_row,
                              .a_k = g.a_k,
                              .b = packed + j * g.k + k * PANEL,
                              .b_k = PANEL,
@@ -156,24 +191,36 @@ static void tile_run(const struct job *base, int64_t task, char *scratch)
 }
 #endif
 
+/* Smaller tiles when there are many threads: the bits are the same. */
+static int64_t rows_of_tile(const struct handle *h, const struct gemm *g)
+{
+    int64_t rows = ROW_TILE, cols = ceil_div(g->n, COL_TILE);
+
+    if (M2_ISA == 0)
+        return BLAS_ROWS;
+    while (rows > 2 * TILE_ROWS && ceil_div(g->m, rows) * cols < 4 * h->threads)
+        rows = round_up(rows / 2, TILE_ROWS);
+    return rows;
+}
+
 void NAME(gemm_run)(const struct handle *h, const struct gemm *g, char *scratch)
 {
-    struct gemm_job job = {.g = g, .packed = (real *)(void *)scratch};
-    double work = (double)g->m * (double)g->n * (double)g->k;
+    struct gemm_job job = {.g = g, .row_tile = rows_of_tile(h, g)};
 
     assert(g->m > 0 && g->n > 0 && g->k > 0);
-#if M2_ISA == 0
-    job.row_tile = BLAS_ROWS;
-#else
-    job.row_tile = ROW_TILE;
+    job.row_tiles = ceil_div(g->m, job.row_tile);
+#if M2_ISA > 0
+    job.packed = (real *)(void *)scratch;
+    scratch += packed_bytes(g->n, g->k);
     job.job = (struct job){.tasks = ceil_div(g->n, PANEL),
                            .work = (double)g->n * (double)g->k,
                            .run = panel_pack};
     parallel_run(h, &job.job);
 #endif
-    job.row_tiles = ceil_div(g->m, job.row_tile);
     job.job = (struct job){.tasks = job.row_tiles * ceil_div(g->n, COL_TILE),
-                           .work = work,
-                           .run = tile_run};
+                           .work = (double)g->m * (double)g->n * (double)g->k,
+                           .run = tile_run,
+                           .scratch = scratch,
+                           .scratch_each = M2_ISA > 0 ? block_bytes() : 0};
     parallel_run(h, &job.job);
 }

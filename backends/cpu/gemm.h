@@ -27,7 +27,7 @@ struct gemm {
 };
 
 /* Bytes of scratch that gemm_run needs. */
-size_t NAME(gemm_scratch)(int64_t n, int64_t k);
+size_t NAME(gemm_scratch)(const struct handle *h, int64_t n, int64_t k);
 void NAME(gemm_run)(const struct handle *h, const struct gemm *g,
                     char *scratch);
 double NAME(self_test)(struct handle *h); /* self_test.c */

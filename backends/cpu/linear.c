@@ -6,8 +6,7 @@ size_t WORKSPACE(linear)(const struct handle *h, const void *args)
 {
     const struct m2_linear *op = args;
 
-    (void)h;
-    return NAME(gemm_scratch)(op->w.rows, op->w.cols);
+    return NAME(gemm_scratch)(h, op->w.rows, op->w.cols);
 }
 
 int OP(linear)(struct handle *h, const void *args, struct m2_error *err)
@@ -110,11 +109,10 @@ size_t WORKSPACE(linear_backward)(const struct handle *h, const void *args)
 {
     const struct m2_linear_backward *op = args;
     int64_t tiles = ceil_div(op->dy.rows, COLUMN_TILE);
-    size_t dx = NAME(gemm_scratch)(op->w.cols, op->dy.cols);
-    size_t dw = NAME(gemm_scratch)(op->x.cols, op->dy.rows);
+    size_t dx = NAME(gemm_scratch)(h, op->w.cols, op->dy.cols);
+    size_t dw = NAME(gemm_scratch)(h, op->x.cols, op->dy.rows);
     size_t db = scratch_size(tiles * op->dy.cols, sizeof(real));
 
-    (void)h;
     dx = dx > dw ? dx : dw;
     return dx > db ? dx : db;
 }

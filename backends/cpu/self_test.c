@@ -38,7 +38,7 @@ static double worst_error(const real *a, const real *b, const real *c)
 double NAME(self_test)(struct handle *h)
 {
     const double allowed = 4.0 * DEPTH * (M2_REAL == 32 ? 0x1p-23 : 0x1p-52);
-    char *scratch = malloc(NAME(gemm_scratch)(COLS, DEPTH) + 64);
+    char *scratch = malloc(NAME(gemm_scratch)(h, COLS, DEPTH) + 64);
     real *a = malloc(sizeof(real) * ROWS * DEPTH);
     real *b = malloc(sizeof(real) * COLS * DEPTH);
     real *c = malloc(sizeof(real) * ROWS * COLS);

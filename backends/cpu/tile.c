@@ -1,8 +1,35 @@
 /* tile.c: the register kernel of every matrix product. */
 #include "backends/cpu/gemm.h"
 
-/* Twice the vectors of one column step. */
 enum { STEP = 2 * VEC };
+
+/* What the kernel asks for ahead of its use, a line or two per step of k.  A
+ * by rows: the rows below, in stretches of 16 steps that take in 256 elements
+ * of a row.  A by columns: itself, AHEAD steps further. */
+enum {
+    LINE = 64 / (int)sizeof(real),
+    LINES = (int)sizeof(real) / 4,
+    STRETCH = 16,
+    AHEAD = 12,
+};
+struct ahead {
+    const real *next;
+    int64_t along, across; /* per step, per stretch */
+    int64_t beside;        /* the second line of a step */
+};
+
+ALWAYS_INLINE struct ahead ahead_of(const struct tile *t, const real *a,
+                                    const int rows)
+{
+    if (t->a_row == 1)
+        return (struct ahead){.next = a + AHEAD * t->a_k + rows - 1,
+                              .along = t->a_k,
+                              .beside = -LINE};
+    return (struct ahead){.next = a + rows * t->a_row,
+                          .along = LINES * LINE,
+                          .across = t->a_row - STRETCH * LINES * LINE,
+                          .beside = LINE};
+}
 
 /* rows x (vecs * VEC) of C.  rows and vecs are constants in every call below,
  * so that the accumulators live in registers. */
@@ -10,6 +37,7 @@ ALWAYS_INLINE void kernel(const struct tile *t, const real *a, const real *b,
                           real *c, const int rows, const int vecs)
 {
     vec sum[TILE_ROWS][2];
+    struct ahead ahead = ahead_of(t, a, rows);
 
 #pragma GCC unroll 16
     for (int i = 0; i < rows; i++) {
@@ -21,20 +49,29 @@ ALWAYS_INLINE void kernel(const struct tile *t, const real *a, const real *b,
 #pragma GCC unroll 2
         for (int j = 0; j < vecs; j++)
             sum[i][j] = vec_zero();
-    for (int64_t k = 0; k < t->k; k++) {
-        vec column[2];
+    for (int64_t k0 = 0; k0 < t->k; k0 += STRETCH) {
+        int64_t end = min_i64(k0 + STRETCH, t->k);
 
-#pragma GCC unroll 2
-        for (int j = 0; j < vecs; j++)
-            column[j] = vec_load(b + k * t->b_k + j * VEC);
-#pragma GCC unroll 16
-        for (int i = 0; i < rows; i++) {
-            vec factor = vec_set(a[i * t->a_row + k * t->a_k]);
+        for (int64_t k = k0; k < end; k++) {
+            vec column[2];
 
+            __builtin_prefetch(ahead.next);
+            if (LINES > 1)
+                __builtin_prefetch(ahead.next + ahead.beside);
+            ahead.next += ahead.along;
 #pragma GCC unroll 2
             for (int j = 0; j < vecs; j++)
-                sum[i][j] = vec_fma(factor, column[j], sum[i][j]);
+                column[j] = vec_load(b + k * t->b_k + j * VEC);
+#pragma GCC unroll 16
+            for (int i = 0; i < rows; i++) {
+                vec factor = vec_set(a[i * t->a_row + k * t->a_k]);
+
+#pragma GCC unroll 2
+                for (int j = 0; j < vecs; j++)
+                    sum[i][j] = vec_fma(factor, column[j], sum[i][j]);
+            }
         }
+        ahead.next += ahead.across;
     }
 #pragma GCC unroll 16
     for (int i = 0; i < rows; i++)

@@ -128,16 +128,18 @@ def main():
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-4, foreach=True)
     x = torch.randn(o.batch, o.window, o.features)
     target = torch.randn(o.batch, 1)
+    # On one thread CPU time counts: it means something on a busy machine too.
+    clock = time.process_time if o.threads == 1 else time.perf_counter
     times = []
     for _ in range(o.steps + 2):
-        start = time.perf_counter()
+        start = clock()
         optimiser.zero_grad(set_to_none=True)
         loss = F.mse_loss(model(x), target)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         loss.item()
-        times.append(1e3 * (time.perf_counter() - start))
+        times.append(1e3 * (clock() - start))
     times = sorted(times[2:])
     print(f"pytorch {torch.__version__} {o.dtype} threads {o.threads} "
           f"best {times[0]:.1f} median {times[len(times) // 2]:.1f} ms")
