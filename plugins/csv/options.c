@@ -34,7 +34,7 @@ enum option {
 static const char *const headers[] = {"auto", "yes", "no", NULL};
 static const char *const labels[] = {"open", "close", NULL};
 static const char *const decimals[] = {".", ",", NULL};
-static const char *const series[] = {"joined", "per_file", NULL};
+static const char *const series[] = {"auto", "joined", "per_file", NULL};
 
 const struct m2_option csv_options[] = {
     [OPTION_DELIMITER] =
@@ -103,9 +103,10 @@ const struct m2_option csv_options[] = {
                      "Accept rows out of order, also of files that overlap, "
                      "and sort them; holds the series in memory."},
     [OPTION_SERIES] =
-        {"series", M2_OPTION_CHOICE, "joined", 0, 0, series,
-         "Several files: parts of one series, or a series each, named after "
-         "the file."},
+        {"series", M2_OPTION_CHOICE, "auto", 0, 0, series,
+         "Several files: parts of one series (joined), or a series each, named "
+         "after the file (per_file); auto: joined when their names differ in "
+         "digits only, else an error."},
     [OPTION_INSTRUMENT] =
         {"instrument", M2_OPTION_STRING, NULL, 0, 0, NULL,
          "The column that holds the instrument's symbol: every symbol becomes "
@@ -306,6 +307,7 @@ static int read_series(const struct m2_value *v, struct settings *out,
                        struct m2_error *err)
 {
     const char *instrument = text_of(&v[OPTION_INSTRUMENT]);
+    const char *files = text_of(&v[OPTION_SERIES]);
     int status = copy_texts(&v[OPTION_INSTRUMENTS], &out->instruments, err);
 
     out->stamp = strcmp(text_of(&v[OPTION_BAR_LABEL]), "close") == 0
@@ -313,7 +315,9 @@ static int read_series(const struct m2_value *v, struct settings *out,
                      : M2_STAMP_OPEN;
     out->duplicates = duplicates_from(text_of(&v[OPTION_DUPLICATES]));
     out->sort = v[OPTION_SORT].integer != 0;
-    out->per_file = strcmp(text_of(&v[OPTION_SERIES]), "per_file") == 0;
+    if (strcmp(files, "auto") != 0)
+        out->file_series =
+            strcmp(files, "joined") == 0 ? FILES_JOINED : FILES_APART;
     if (status != M2_OK)
         return status;
     if (instrument == NULL)
@@ -323,7 +327,7 @@ static int read_series(const struct m2_value *v, struct settings *out,
                                  "needed without `instrument`, the column of "
                                  "symbols",
                                  err);
-    if (out->per_file)
+    if (out->file_series == FILES_APART)
         return fail_option(OPTION_SERIES, "per_file",
                            "possible together with `instrument`", err);
     out->instrument = memory_string(instrument, strlen(instrument), err);

@@ -69,24 +69,37 @@ static char *file_name(const struct csv_file *file, int folders,
     return memory_string(name, strlen(name) - ending, err);
 }
 
-/* What the names of all files begin with, without digits and marks at its
- * end; if that is nothing, the first file's name. */
+/* How many characters the names of all files with rows begin with alike. */
+static size_t common_length(const struct csv_source *source, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < source->n_files; i++) {
+        const char *other = input_base_name(source->files[i].path);
+        size_t same = 0;
+        while (same < n && other[same] == name[same])
+            same++;
+        if (!source->files[i].is_empty)
+            n = same;
+    }
+    return n;
+}
+
+/* That beginning without digits and marks at its end; if that is nothing, or
+ * there is one file only, the name of the first one. */
 static char *common_name(const struct csv_source *source, struct m2_error *err)
 {
-    const char *first = input_base_name(source->files[0].path);
-    size_t n = strlen(first);
+    const struct csv_file *file = source->files;
 
-    for (size_t i = 1; i < source->n_files; i++) {
-        const char *name = input_base_name(source->files[i].path);
-        size_t same = 0;
-        while (same < n && name[same] == first[same])
-            same++;
-        n = same;
-    }
-    while (n > 0 && strchr("0123456789-_. ", first[n - 1]) != NULL)
+    while (file->is_empty)
+        file++;
+    const char *name = input_base_name(file->path);
+    size_t n = common_length(source, name);
+    if (name[n] == '\0')
+        return file_name(file, 0, err);
+    while (n > 0 && strchr("0123456789-_. ", name[n - 1]) != NULL)
         n--;
-    return source->n_files == 1 || n == 0 ? file_name(&source->files[0], 0, err)
-                                          : memory_string(first, n, err);
+    return n > 0 ? memory_string(name, n, err) : file_name(file, 0, err);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -139,6 +152,44 @@ static int make_per_file(struct csv_source *source, struct m2_error *err)
     while (status == M2_OK && folders < MAX_FOLDERS && has_doubles(source))
         status = name_files(source, ++folders, err);
     return status;
+}
+
+/* Do two names differ in nothing but digits? */
+static bool is_same_stem(const char *a, const char *b)
+{
+    static const char digits[] = "0123456789";
+
+    for (;;) {
+        a += strspn(a, digits);
+        b += strspn(b, digits);
+        if (*a != *b)
+            return false;
+        if (*a == '\0')
+            return true;
+        a++;
+        b++;
+    }
+}
+
+/* Files that are joined without a word should be parts of one whole. */
+static int check_names(const struct csv_source *source, struct m2_error *err)
+{
+    const struct csv_file *first = NULL;
+
+    for (size_t i = 0; i < source->n_files; i++) {
+        const struct csv_file *file = &source->files[i];
+        if (file->is_empty || source->settings.file_series == FILES_JOINED)
+            continue;
+        if (first == NULL)
+            first = file;
+        if (!is_same_stem(input_base_name(first->path),
+                          input_base_name(file->path)))
+            return m2_fail(err, M2_E_DATA,
+                           "%s and %s: parts of one series, or a series each? "
+                           "`series: joined` or `series: per_file` decides",
+                           first->path, file->path);
+    }
+    return M2_OK;
 }
 
 /* ---- by instrument ---------------------------------------------------- */
@@ -223,9 +274,11 @@ int series_make(struct csv_source *source, struct m2_error *err)
 {
     if (source->settings.instrument != NULL)
         return make_per_instrument(source, err);
-    if (source->settings.per_file)
+    if (source->settings.file_series == FILES_APART)
         return make_per_file(source, err);
-    int status = make_room(source, 1, err);
+    int status = check_names(source, err);
+    if (status == M2_OK)
+        status = make_room(source, 1, err);
     return status == M2_OK ? add_series(source, common_name(source, err))
                            : status;
 }

@@ -14,6 +14,9 @@ struct texts {
 };
 
 enum header { HEADER_AUTO, HEADER_YES, HEADER_NO };
+/* Several files: a series together, one each, or together only if their names
+ * differ in nothing but digits. */
+enum file_series { FILES_AUTO, FILES_JOINED, FILES_APART };
 enum time_source { TIME_BY_NAME, TIME_COLUMNS, TIME_NONE };
 
 struct settings {
@@ -37,7 +40,7 @@ struct settings {
     struct texts instruments;     /* patterns; none: n is 0, all are read */
     enum duplicates duplicates;
     bool sort;
-    bool per_file; /* every file is a series */
+    enum file_series file_series;
 };
 
 extern const struct m2_option csv_options[];

@@ -156,6 +156,25 @@ static int open_file(struct csv_source *source, struct m2_error *err)
     return source_open_file(source, source->file, err);
 }
 
+/* Times that repeat or step back may be those of several instruments. */
+static int hint_instrument(const struct csv_source *source,
+                           struct m2_error *err)
+{
+    const struct columns *columns = &source->files[source->file].columns;
+    char text[sizeof err->text];
+
+    for (size_t i = 0; i < columns->n; i++) {
+        if (!columns->items[i].is_text || source->settings.instrument != NULL)
+            continue;
+        memcpy(text, err->text, sizeof text);
+        return m2_fail(err, M2_E_DATA,
+                       "%.1500s; if column '%.100s' tells instruments apart, "
+                       "`instrument: %.100s` makes a series of each",
+                       text, columns->items[i].name, columns->items[i].name);
+    }
+    return M2_E_DATA;
+}
+
 /* As rows_add: 1 when a block is full. */
 static int take_record(struct csv_source *source, struct m2_error *err)
 {
@@ -169,7 +188,8 @@ static int take_record(struct csv_source *source, struct m2_error *err)
     if (status == 1)
         return M2_OK;
     source->counts.items[COUNT_ROWS].n++;
-    return rows_add(&source->rows, series, &row, err);
+    status = rows_add(&source->rows, series, &row, err);
+    return status == M2_E_DATA ? hint_instrument(source, err) : status;
 }
 
 static int finish(struct csv_source *source, struct m2_error *err)

@@ -102,7 +102,7 @@ static int order_files(struct csv_source *source, struct m2_error *err)
 {
     int status = M2_OK;
 
-    if (source->n_files == 1 || source->settings.per_file ||
+    if (source->n_files == 1 || source->settings.file_series == FILES_APART ||
         source->settings.time_source == TIME_NONE)
         return M2_OK;
     for (size_t i = 0; i < source->n_files && status == M2_OK; i++)
