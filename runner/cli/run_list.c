@@ -68,6 +68,27 @@ static int add_setting(struct record_run *run, const char *key,
     return string_list_add_owned(&run->set, text_steal(&text, err), err);
 }
 
+/* A text that is no number or word of the schema, as YAML takes literally. */
+static int add_text_setting(struct record_run *run, const char *key,
+                            const char *value, struct m2_error *err)
+{
+    struct text quoted = {0};
+    int code;
+
+    text_add_char(&quoted, '\'');
+    for (const char *p = value; *p != '\0'; p++) {
+        if (*p == '\'')
+            text_add_char(&quoted, '\'');
+        text_add_char(&quoted, *p);
+    }
+    text_add_char(&quoted, '\'');
+    code = text_check(&quoted, err);
+    if (code == 0)
+        code = add_setting(run, key, text_string(&quoted), err);
+    text_free(&quoted);
+    return code;
+}
+
 static int replace(char **slot, const char *value, struct m2_error *err)
 {
     char *copy = memory_string(value, err);
@@ -95,7 +116,7 @@ static int fix_device(struct config *config, struct record_run *run,
              strcmp(choice.backend, "cpu") == 0 ? "%.32s" : "%.32s:%d",
              choice.backend, choice.index);
     code = replace(&config->device, device, err);
-    return code != 0 ? code : add_setting(run, "device", device, err);
+    return code != 0 ? code : add_text_setting(run, "device", device, err);
 }
 
 /* init_from may name a run: its best checkpoint is meant. */
@@ -116,7 +137,7 @@ static int fix_init_from(struct config *config, struct record_run *run,
                             : replace(&config->model.init_from, file, err);
     }
     if (code == 0)
-        code = add_setting(run, "model.init_from", file, err);
+        code = add_text_setting(run, "model.init_from", file, err);
     free(file);
     free(dir);
     return code;

@@ -1,9 +1,11 @@
 /* Writing and reading the record of an invocation. */
 #include "sweep/record.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config/identity.h"
 #include "util/file.h"
@@ -80,6 +82,45 @@ int sweep_record_text(const struct experiment *experiment,
     return text_check(out, err);
 }
 
+/* Is the file there with these very bytes?  Its name holds 32 bits of their
+ * hash, so another content is not impossible. */
+static int check_existing(const char *path, const struct text *text,
+                          struct m2_error *err)
+{
+    struct text found = {0};
+    int code = file_read(path, RECORD_LIMIT, M2_E_RESULTS, &found, err);
+
+    if (code == 0 && (found.length != text->length ||
+                      memcmp(found.bytes, text->bytes, text->length) != 0))
+        code = m2_fail(err, M2_E_RESULTS,
+                       "%s: is not the record that its name says; move it "
+                       "away to run",
+                       path);
+    text_free(&found);
+    return code;
+}
+
+/* Two invocations may write the same record at once: each into a file of its
+ * own, and link() keeps what is there. */
+static int create_record(const char *path, const struct text *text,
+                         struct m2_error *err)
+{
+    struct text mine = {0};
+    int code;
+
+    text_addf(&mine, "%s.%ld", path, (long)getpid());
+    code = text_check(&mine, err);
+    if (code == 0)
+        code = file_write_atomic(text_string(&mine), text->bytes, text->length,
+                                 M2_E_RESULTS, err);
+    if (code == 0 && link(text_string(&mine), path) != 0 && errno != EEXIST)
+        code = m2_fail(err, M2_E_RESULTS, "%s: cannot create: %s", path,
+                       strerror(errno));
+    unlink(text_string(&mine));
+    text_free(&mine);
+    return code;
+}
+
 int sweep_record_write(const char *dir, const struct text *text,
                        char **path_out, struct m2_error *err)
 {
@@ -96,10 +137,10 @@ int sweep_record_write(const char *dir, const struct text *text,
     *path_out = path_join(dir, name, err);
     if (*path_out == NULL)
         return M2_E_MEMORY;
-    /* Two invocations at once would write the same bytes over each other. */
     if (!file_exists(*path_out))
-        code = file_write_atomic(*path_out, text->bytes, text->length,
-                                 M2_E_RESULTS, err);
+        code = create_record(*path_out, text, err);
+    if (code == 0)
+        code = check_existing(*path_out, text, err);
     if (code != 0) {
         free(*path_out);
         *path_out = NULL;
