@@ -8,29 +8,28 @@
 #include "config/config.h"
 #include "util/memory.h"
 
+/* Welford's update: no cancellation when the mean is large. */
 void statistic_add(struct statistic *statistic, double value)
 {
+    double distance = value - statistic->mean;
+
     if (!isfinite(value))
         return;
     statistic->n++;
-    statistic->sum += value;
-    statistic->squares += value * value;
+    statistic->mean += distance / (double)statistic->n;
+    statistic->squares += distance * (value - statistic->mean);
 }
 
 double statistic_mean(const struct statistic *statistic)
 {
-    return statistic->n > 0 ? statistic->sum / (double)statistic->n : NAN;
+    return statistic->n > 0 ? statistic->mean : NAN;
 }
 
 double statistic_std(const struct statistic *statistic)
 {
-    double n = (double)statistic->n, mean, square;
-
-    if (statistic->n < 2)
-        return NAN;
-    mean = statistic->sum / n;
-    square = (statistic->squares - n * mean * mean) / (n - 1);
-    return square > 0 ? sqrt(square) : 0.0;
+    return statistic->n < 2
+               ? NAN
+               : sqrt(statistic->squares / (double)(statistic->n - 1));
 }
 
 void leaderboard_free(struct leaderboard *board)
@@ -42,30 +41,47 @@ void leaderboard_free(struct leaderboard *board)
     *board = (struct leaderboard){0};
 }
 
-/* Keys that change no result: runs that differ in these alone are the same
- * configuration. */
-static bool is_runtime_key(const char *key)
+/* Not those keys that change no result: config/identity.h. */
+static bool is_setting(const char *key)
 {
-    static const char *const keys[] = {"name", "threads", "data.path"};
+    static const char *const others[] = {"name", "threads", "data.path"};
 
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(key, keys[i]) == 0)
-            return true;
-    return strncmp(key, "checkpoint.", strlen("checkpoint.")) == 0;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(key, others[i]) == 0)
+            return false;
+    return strncmp(key, "checkpoint.", strlen("checkpoint.")) != 0;
+}
+
+/* Of a device its number does not count. */
+static int value_length(const char *key, const char *value)
+{
+    size_t length = strlen(value);
+
+    if (strcmp(key, "device") == 0)
+        while (length > 0 && strchr("0123456789:", value[length - 1]) != NULL)
+            length--;
+    return (int)length;
 }
 
 /* json objects keep the order in which they were read: that of config.yaml. */
 static char *settings_text(const struct run_entry *entry, struct m2_error *err)
 {
     json_t *config = (json_t *)(uintptr_t)run_value(entry, NULL, "config");
+    const char *data =
+        json_string_value(run_value(entry, "data", "fingerprint"));
     struct text text = {0};
     const char *key;
-    json_t *value;
+    json_t *item;
 
-    json_object_foreach (config, key, value)
-        if (strcmp(key, "seed") != 0 && !is_runtime_key(key))
-            text_addf(&text, "%s: %s\n", key,
-                      json_is_string(value) ? json_string_value(value) : "");
+    text_addf(&text, "%s\n", entry->experiment);
+    json_object_foreach (config, key, item) {
+        const char *value = json_string_value(item);
+
+        if (value != NULL && is_setting(key) && strcmp(key, "seed") != 0)
+            text_addf(&text, "%s: %.*s\n", key, value_length(key, value),
+                      value);
+    }
+    text_addf(&text, "data: %s\n", data != NULL ? data : "");
     return text_steal(&text, err);
 }
 
@@ -150,28 +166,42 @@ static int add_entry(struct leaderboard *board, size_t *capacity,
     return 0;
 }
 
+static const char *metric_of(const struct leaderboard_row *row)
+{
+    const char *metric =
+        json_string_value(run_value(row->example, NULL, "metric"));
+
+    return metric != NULL ? metric : "";
+}
+
 /* Rows without a value come last. */
-static int compare(double a, double b, bool higher_better)
+static int compare_values(const struct leaderboard_row *a,
+                          const struct leaderboard_row *b)
 {
-    if (isnan(a) || isnan(b))
-        return isnan(a) - isnan(b);
-    if (a == b)
+    double left = statistic_mean(&a->metric),
+           right = statistic_mean(&b->metric);
+    bool higher_better = metric_is_higher_better(metric_of(a));
+
+    if (isnan(left) || isnan(right))
+        return isnan(left) - isnan(right);
+    if (left == right)
         return 0;
-    return (a < b) == higher_better ? 1 : -1;
+    return (left < right) == higher_better ? 1 : -1;
 }
 
-static int by_lower(const void *a, const void *b)
+/* Values of different metrics cannot be compared, those of different
+ * experiments mean nothing: each is ranked on its own.  Equal rows stand in
+ * the order of their settings. */
+static int compare_rows(const void *left, const void *right)
 {
-    return compare(statistic_mean(&((const struct leaderboard_row *)a)->metric),
-                   statistic_mean(&((const struct leaderboard_row *)b)->metric),
-                   false);
-}
+    const struct leaderboard_row *a = left, *b = right;
+    int order = strcmp(a->example->experiment, b->example->experiment);
 
-static int by_higher(const void *a, const void *b)
-{
-    return compare(statistic_mean(&((const struct leaderboard_row *)a)->metric),
-                   statistic_mean(&((const struct leaderboard_row *)b)->metric),
-                   true);
+    if (order == 0)
+        order = strcmp(metric_of(a), metric_of(b));
+    if (order == 0)
+        order = compare_values(a, b);
+    return order != 0 ? order : strcmp(a->settings, b->settings);
 }
 
 static bool values_differ(const struct run_list *list, const char *key)
@@ -193,50 +223,70 @@ static bool values_differ(const struct run_list *list, const char *key)
     return false;
 }
 
-int run_list_differing_keys(const struct run_list *list, bool with_seed,
-                            struct string_list *out, struct m2_error *err)
+/* Every setting that any of the runs has. */
+static int collect_keys(const struct run_list *list, struct string_list *keys,
+                        struct m2_error *err)
 {
     int code = 0;
 
-    *out = (struct string_list){0};
     for (size_t i = 0; code == 0 && i < list->n; i++) {
         json_t *config =
             (json_t *)(uintptr_t)run_value(&list->entries[i], NULL, "config");
         const char *key;
         json_t *value;
 
-        /* Runs that share their keys with the first one bring nothing new. */
-        if (i > 0 &&
-            json_object_size(config) ==
-                json_object_size(run_value(&list->entries[0], NULL, "config")))
-            continue;
         json_object_foreach (config, key, value)
-            if (code == 0 && (with_seed || strcmp(key, "seed") != 0) &&
-                !is_runtime_key(key) &&
-                string_list_find(out, key) == out->count &&
-                values_differ(list, key))
-                code = string_list_add(out, key, err);
+            if (code == 0 && is_setting(key) &&
+                string_list_find(keys, key) == keys->count)
+                code = string_list_add(keys, key, err);
     }
     return code;
+}
+
+int run_list_differing_keys(const struct run_list *list, bool with_seed,
+                            struct string_list *out, struct m2_error *err)
+{
+    struct string_list keys = {0};
+    int code = collect_keys(list, &keys, err);
+
+    *out = (struct string_list){0};
+    for (size_t i = 0; code == 0 && i < keys.count; i++)
+        if ((with_seed || strcmp(keys.items[i], "seed") != 0) &&
+            values_differ(list, keys.items[i]))
+            code = string_list_add(out, keys.items[i], err);
+    string_list_free(&keys);
+    return code;
+}
+
+static int add_entries(const struct run_list *list, struct leaderboard *board,
+                       struct m2_error *err)
+{
+    size_t capacity = 0;
+    int code = 0;
+
+    for (size_t i = 0; code == 0 && i < list->n; i++)
+        if (list->entries[i].record != NULL)
+            code = add_entry(board, &capacity, &list->entries[i], err);
+    return code;
+}
+
+static const char *common_metric(const struct leaderboard *board)
+{
+    const char *metric = board->n > 0 ? metric_of(&board->rows[0]) : "metric";
+
+    for (size_t i = 1; i < board->n; i++)
+        if (strcmp(metric, metric_of(&board->rows[i])) != 0)
+            return "metric";
+    return metric;
 }
 
 int leaderboard_make(const struct run_list *list, struct leaderboard *out,
                      struct m2_error *err)
 {
-    size_t capacity = 0;
-    int code = 0;
+    int code;
 
-    *out = (struct leaderboard){.metric = "val/loss"};
-    for (size_t i = 0; code == 0 && i < list->n; i++) {
-        const char *metric =
-            json_string_value(run_value(&list->entries[i], NULL, "metric"));
-
-        if (list->entries[i].record == NULL)
-            continue;
-        if (metric != NULL)
-            out->metric = metric;
-        code = add_entry(out, &capacity, &list->entries[i], err);
-    }
+    *out = (struct leaderboard){0};
+    code = add_entries(list, out, err);
     if (code == 0)
         code = run_list_differing_keys(list, false, &out->keys, err);
     if (code != 0) {
@@ -244,7 +294,7 @@ int leaderboard_make(const struct run_list *list, struct leaderboard *out,
         return code;
     }
     if (out->n > 0)
-        qsort(out->rows, out->n, sizeof *out->rows,
-              metric_is_higher_better(out->metric) ? by_higher : by_lower);
+        qsort(out->rows, out->n, sizeof *out->rows, compare_rows);
+    out->metric = common_metric(out);
     return 0;
 }
