@@ -18,8 +18,6 @@
 #include "util/memory.h"
 #include "util/path.h"
 
-enum { MAX_JOBS = 64 };
-
 struct run_options {
     const char *results, *on_error;
     int64_t jobs, max_failures;
@@ -130,8 +128,8 @@ static int choose_jobs(const struct run_options *options,
 
     for (size_t i = 0; i < n; i++)
         waiting += tasks[i].state == TASK_WAITING;
-    if (jobs > MAX_JOBS)
-        jobs = MAX_JOBS;
+    if (jobs > POOL_MAX_JOBS)
+        jobs = POOL_MAX_JOBS;
     if ((size_t)jobs > waiting)
         jobs = (int64_t)waiting;
     return jobs > 0 ? (int)jobs : 1;

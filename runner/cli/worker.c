@@ -18,7 +18,8 @@
 
 struct worker {
     const char *results;
-    int64_t threads;
+    const char *silent_owner;
+    int64_t threads, parent;
     bool takeover, mixed, quiet;
     struct record_run run;
     struct text base;
@@ -36,6 +37,7 @@ static void send_progress(void *context, const struct train_progress *progress)
         .kind = EVENT_PROGRESS,
         .step = progress->step,
         .total = progress->total,
+        .saved = progress->saved,
         .loss = progress->loss,
         .rate = progress->samples_per_s,
         .eta = progress->seconds_left,
@@ -117,6 +119,7 @@ static int run_job(struct worker *worker, const char *fingerprint,
         .threads =
             (int)(config->threads > 0 ? config->threads : worker->threads),
         .takeover = worker->takeover,
+        .silent_owner = worker->silent_owner,
         .mixed = worker->mixed,
         .progress = send_progress,
         .stop_requested = stop_requested,
@@ -184,7 +187,7 @@ static int worker_main(struct worker *worker, const struct arguments *arguments)
         code = m2_fail(&err, M2_E_USAGE, "worker: RECORD INDEX expected");
         return report_error(code, &err);
     }
-    signals_for_worker();
+    signals_for_worker(worker->parent);
     if (worker->quiet)
         log_set_level(LOG_WARNING);
     code = work(worker, arguments->items[0], index, &result, &err);
@@ -208,6 +211,11 @@ int command_worker(int argc, char **argv)
     const struct option_spec specs[] = {
         {"results", 0, OPTION_TEXT, "DIR", "results folder", &worker.results},
         {"threads", 0, OPTION_INT, "N", "CPU threads", &worker.threads},
+        {"parent", 0, OPTION_INT, "PID", "end when this process has ended",
+         &worker.parent},
+        {"silent-owner", 0, OPTION_TEXT, "TOKEN",
+         "an unfinished run's owner that has been silent for long",
+         &worker.silent_owner},
         {"takeover", 0, OPTION_FLAG, NULL,
          "do not ask whether an unfinished run's owner lives",
          &worker.takeover},

@@ -5,8 +5,8 @@
  * withdraw.  An attempt never touches another attempt's files.
  * Publish: fsync everything, then ONE rename to the published name.  The
  * rename fails on a folder that is there already, so the first wins and the
- * loser removes itself.  All I/O goes through the folder's descriptor; ENOENT
- * or ESTALE there means that the attempt was superseded. */
+ * loser removes itself.  Whoever publishes removes the other attempts of the
+ * run: one that still works is superseded, and leaves. */
 #ifndef M2_RESULTS_ATTEMPT_H
 #define M2_RESULTS_ATTEMPT_H
 
@@ -26,13 +26,22 @@ enum claim {
 
 struct claim_request {
     struct run_place place;
-    bool takeover;             /* do not ask whether the owner lives */
-    struct owner_watch *watch; /* kept by the caller between tries */
+    bool takeover;            /* do not ask whether the owner lives */
+    const char *silent_owner; /* token of an owner that attempt_look has found
+                                 silent for long enough, or NULL */
 };
 
+/* On CLAIM_PUBLISHED what is left of other attempts is removed. */
 int attempt_claim(const struct claim_request *request, enum claim *result,
                   struct attempt **out, char **published_out,
                   struct m2_error *err);
+
+/* What a claim would give now; nothing is changed.  CLAIM_OWNED: the run can
+ * be had.  The watch (zero at first) is kept by the caller between two looks:
+ * it tells an owner on another host that is silent from one that has died,
+ * and its token then is the silent_owner of a claim. */
+int attempt_look(const struct run_place *place, struct owner_watch *watch,
+                 enum claim *result, struct m2_error *err);
 
 const char *attempt_path(const struct attempt *attempt);
 const char *attempt_label(const struct attempt *attempt);
@@ -44,18 +53,30 @@ const struct owner *attempt_owner(const struct attempt *attempt);
  * NULL and belongs to the attempt. */
 char *const *attempt_earlier(const struct attempt *attempt);
 
+/* True when our files are gone: another attempt has published the run. */
+bool attempt_superseded(const struct attempt *attempt);
+
 /* Call often; writes a heartbeat at most every ten seconds.  M2_E_RESULTS
- * with "superseded" when the folder is gone. */
+ * when superseded. */
 int attempt_heartbeat(struct attempt *attempt, struct m2_error *err);
 
 /* Writes run.json (atomically, fsync). */
 int attempt_write_record(struct attempt *attempt, const json_t *record,
                          struct m2_error *err);
 
+/* Copies a file of an earlier attempt into ours, atomically; a missing one is
+ * left out. */
+int attempt_copy_file(const struct attempt *attempt, const char *from_dir,
+                      const char *name, struct m2_error *err);
+
 /* Publishes and frees the attempt.  *won_out is false when another attempt
- * was first and this one removed itself. */
+ * was first and this one removed itself; *path_out is what is published. */
 int attempt_publish(struct attempt *attempt, bool *won_out, char **path_out,
                     struct m2_error *err);
+
+/* Removes the folder, and those around it when nothing else is in them; frees
+ * the attempt.  For one that holds nothing to go on from.  NULL is allowed. */
+void attempt_discard(struct attempt *attempt);
 
 /* Lets go without publishing: the folder stays for a later attempt.  NULL is
  * allowed. */

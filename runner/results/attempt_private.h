@@ -18,4 +18,6 @@ struct attempt {
     char **earlier; /* newest first, NULL-terminated */
 };
 
+void attempt_free_earlier(struct attempt *attempt);
+
 #endif

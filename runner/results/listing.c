@@ -189,6 +189,11 @@ static int add_run(struct loading *loading, const char *path,
     return code;
 }
 
+static bool is_attempt_name(const char *name)
+{
+    return strlen(name) == 4 && strspn(name, "0123456789") == 4;
+}
+
 /* Name of an unfinished run: its label as fixed by the first claim. */
 static int add_active(struct loading *loading, const char *active,
                       const char *experiment, const char *hash)
@@ -206,7 +211,7 @@ static int add_active(struct loading *loading, const char *active,
                          loading->err);
     text_addf(&run, "-%s", hash);
     /* The newest attempt stands for the run. */
-    while (code == 0 && i > 0 && strspn(names.items[i - 1], "0123456789") != 4)
+    while (code == 0 && i > 0 && !is_attempt_name(names.items[i - 1]))
         i--;
     if (code == 0 && i > 0) {
         path = path_join(active, names.items[i - 1], loading->err);

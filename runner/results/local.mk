@@ -2,6 +2,7 @@
 librunner_a_SOURCES += \
 	runner/results/attempt.c runner/results/attempt.h \
 	runner/results/attempt_private.h \
+	runner/results/claim.c \
 	runner/results/condition.c \
 	runner/results/csvlog.c runner/results/csvlog.h \
 	runner/results/driver.c runner/results/driver.h \

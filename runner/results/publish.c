@@ -98,27 +98,35 @@ static int rename_to(struct attempt *attempt, const char *published,
                    attempt->path, published, strerror(cause));
 }
 
-/* What is left of a published run is of no use to anybody; failing to remove
- * it harms nobody, and a later run tries again. */
-static void remove_leftovers(const struct attempt *attempt,
-                             const char *published)
+/* owner.json tells an unfinished run from a published one. */
+static void remove_owner(const char *published)
 {
     char *owner = path_join(published, "owner.json", NULL);
 
     if (owner != NULL)
         unlink(owner);
     free(owner);
-    file_remove_tree(attempt->active, M2_E_RESULTS, NULL);
 }
 
-int attempt_publish(struct attempt *attempt, bool *won_out, char **path_out,
-                    struct m2_error *err)
+/* Has somebody else published, perhaps under another label?  The label of a
+ * run that was given up and begun again is chosen anew. */
+static int find_winner(const struct attempt *attempt, char **path_out,
+                       struct m2_error *err)
+{
+    int code = store_find_published(&attempt->place, path_out, err);
+
+    if (code == 0 && *path_out != NULL)
+        store_remove_leftovers(&attempt->place);
+    return code;
+}
+
+static int publish_ours(struct attempt *attempt, bool *won_out, char **path_out,
+                        struct m2_error *err)
 {
     char *experiment = store_experiment_path(&attempt->place);
     char *published = store_published_path(&attempt->place, attempt->label);
     int code;
 
-    *path_out = NULL;
     if (experiment == NULL || published == NULL)
         code = m2_fail(err, M2_E_MEMORY, "out of memory");
     else
@@ -128,12 +136,28 @@ int attempt_publish(struct attempt *attempt, bool *won_out, char **path_out,
     if (code == 0)
         code = file_sync_dir(experiment, M2_E_RESULTS, err);
     if (code == 0) {
-        remove_leftovers(attempt, published);
+        remove_owner(published);
+        store_remove_leftovers(&attempt->place);
         *path_out = published;
         published = NULL;
     }
-    attempt_release(attempt);
     free(published);
     free(experiment);
+    return code;
+}
+
+int attempt_publish(struct attempt *attempt, bool *won_out, char **path_out,
+                    struct m2_error *err)
+{
+    int code = find_winner(attempt, path_out, err);
+
+    *won_out = false;
+    if (code == 0 && *path_out == NULL) {
+        code = publish_ours(attempt, won_out, path_out, err);
+        if (code == M2_E_RESULTS && attempt_superseded(attempt) &&
+            find_winner(attempt, path_out, NULL) == 0 && *path_out != NULL)
+            code = 0;
+    }
+    attempt_release(attempt);
     return code;
 }

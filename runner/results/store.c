@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "results/listing.h"
 #include "util/file.h"
@@ -108,6 +109,33 @@ int store_find_published(const struct run_place *place, char **path_out,
     string_list_free(&names);
     free(dir);
     return code;
+}
+
+void store_remove_leftovers(const struct run_place *place)
+{
+    char *active = store_active_path(place);
+
+    if (active != NULL)
+        file_remove_tree(active, M2_E_RESULTS, NULL);
+    free(active);
+}
+
+void store_remove_if_idle(const struct run_place *place)
+{
+    struct string_list names = {0};
+    char *active = store_active_path(place);
+    char *label = active != NULL ? path_join(active, "label", NULL) : NULL;
+
+    /* rmdir spares the folder when somebody has just begun to claim it. */
+    if (label != NULL && path_list(active, M2_E_RESULTS, &names, NULL) == 0 &&
+        (names.count == 0 ||
+         (names.count == 1 && strcmp(names.items[0], "label") == 0))) {
+        unlink(label);
+        rmdir(active);
+    }
+    string_list_free(&names);
+    free(label);
+    free(active);
 }
 
 /* "name/run" or "run": prefix of the run's name, or its hash or a part of the

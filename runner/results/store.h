@@ -38,6 +38,13 @@ char *store_published_path(const struct run_place *place, const char *label);
 int store_find_published(const struct run_place *place, char **path_out,
                          struct m2_error *err);
 
+/* Removes what unfinished attempts of a published run left behind.  Failing
+ * harms nobody: a later run tries again. */
+void store_remove_leftovers(const struct run_place *place);
+
+/* Removes .active/<hash12> when no attempt is in it. */
+void store_remove_if_idle(const struct run_place *place);
+
 /* Finds the directory of a RUN as users write it: a directory, a unique
  * prefix or suffix (hash) of a run's name in any experiment of root, or
  * "@last", the run that was started last. */

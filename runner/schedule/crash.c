@@ -11,36 +11,25 @@
 #include "util/path.h"
 #include "util/timefmt.h"
 
-#define COPY_LIMIT ((size_t)1 << 30)
-
-static int copy_file(const char *from_dir, const char *to_dir, const char *name,
-                     struct m2_error *err)
+static int copy_files(const struct attempt *attempt, const char *from,
+                      struct m2_error *err)
 {
-    struct text bytes = {0};
-    char *from = path_join(from_dir, name, err);
-    char *to = path_join(to_dir, name, err);
-    int code = from == NULL || to == NULL ? M2_E_MEMORY : 0;
+    static const char *const names[] = {
+        "config.yaml",
+        "metrics.csv",
+        "timing.csv",
+        "log.txt",
+        "checkpoints/last.safetensors",
+        "checkpoints/best.safetensors",
+    };
+    char *checkpoints = path_join(attempt_path(attempt), "checkpoints", err);
+    int code = checkpoints == NULL
+                   ? M2_E_MEMORY
+                   : file_make_dirs(checkpoints, M2_E_RESULTS, err);
 
-    if (code == 0 && file_exists(from)) {
-        code = file_read(from, COPY_LIMIT, M2_E_RESULTS, &bytes, err);
-        if (code == 0)
-            code = file_write_atomic(to, text_string(&bytes), bytes.length,
-                                     M2_E_RESULTS, err);
-    }
-    text_free(&bytes);
-    free(from);
-    free(to);
-    return code;
-}
-
-static int copy_files(const char *from, const char *to, struct m2_error *err)
-{
-    static const char *const names[] = {"config.yaml", "metrics.csv",
-                                        "timing.csv", "log.txt"};
-    int code = 0;
-
+    free(checkpoints);
     for (size_t i = 0; code == 0 && i < sizeof names / sizeof *names; i++)
-        code = copy_file(from, to, names[i], err);
+        code = attempt_copy_file(attempt, from, names[i], err);
     return code;
 }
 
@@ -50,19 +39,22 @@ static json_t *failed_record(const char *dead, const struct run_place *place,
                              const struct attempt *attempt, const char *reason)
 {
     struct run_entry entry;
-    char now[TIME_TEXT_SIZE];
+    char now[TIME_TEXT_SIZE], run[256];
     json_t *record = NULL;
 
     if (dead != NULL && run_entry_load(dead, &entry, NULL) == 0) {
         record = json_incref(entry.record);
         run_entry_free(&entry);
     }
+    time_print(time_now(), now);
+    snprintf(run, sizeof run, "%s-%.*s", attempt_label(attempt),
+             RUN_HASH_LENGTH, place->identity);
     if (record == NULL)
-        record = json_pack("{s:i, s:s, s:s}", "schema", 1, "name", place->name,
-                           "identity", place->identity);
+        record = json_pack("{s:i, s:s, s:s, s:s, s:s}", "schema", 1, "name",
+                           place->name, "run", run, "identity", place->identity,
+                           "started", now);
     if (record == NULL)
         return NULL;
-    time_print(time_now(), now);
     json_object_set_new(record, "state", json_string("failed"));
     json_object_set_new(record, "reason", json_string(reason));
     json_object_set_new(record, "finished", json_string(now));
@@ -89,7 +81,7 @@ int crash_publish(const struct run_place *place, const char *reason,
     if (record == NULL)
         code = m2_fail(err, M2_E_MEMORY, "out of memory");
     if (code == 0 && dead != NULL)
-        code = copy_files(dead, attempt_path(attempt), err);
+        code = copy_files(attempt, dead, err);
     if (code == 0)
         code = attempt_write_record(attempt, record, err);
     json_decref(record);

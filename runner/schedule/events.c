@@ -1,6 +1,7 @@
 /* Events between a worker and its parent. */
 #include "schedule/events.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ static json_t *event_to_json(const struct event *event)
     if (event->kind == EVENT_PROGRESS) {
         json_object_set_new(object, "step", json_integer(event->step));
         json_object_set_new(object, "total", json_integer(event->total));
+        json_object_set_new(object, "saved", json_integer(event->saved));
         set_number(object, "loss", event->loss);
         set_number(object, "rate", event->rate);
         set_number(object, "eta", event->eta);
@@ -42,16 +44,22 @@ void event_send(int fd, const struct event *event)
 {
     json_t *object = event_to_json(event);
     char *line = json_dumps(object, JSON_COMPACT);
-    size_t length;
+    size_t length, sent = 0;
 
     json_decref(object);
     if (line == NULL)
         return;
     length = strlen(line);
-    line[length] = '\n'; /* in place of the NUL: one write, one line */
-    /* A parent that is gone does not concern the run. */
-    if (write(fd, line, length + 1) < 0)
-        length = 0;
+    line[length++] = '\n'; /* in place of the NUL */
+    while (sent < length) {
+        ssize_t n = write(fd, line + sent, length - sent);
+
+        if (n < 0 && errno == EINTR) /* a stop request */
+            continue;
+        if (n < 0)
+            break;
+        sent += (size_t)n;
+    }
     free(line);
 }
 
@@ -81,6 +89,7 @@ void event_parse(const char *line, struct event *out)
             out->kind = (enum event_kind)i;
     out->step = json_integer_value(json_object_get(object, "step"));
     out->total = json_integer_value(json_object_get(object, "total"));
+    out->saved = json_integer_value(json_object_get(object, "saved"));
     out->code = (int)json_integer_value(json_object_get(object, "code"));
     out->loss = get_number(object, "loss");
     out->rate = get_number(object, "rate");

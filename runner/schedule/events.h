@@ -1,7 +1,7 @@
 /* What a worker tells its parent: one line of JSON per event on stdout.
  *
- *   {"event": "progress", "step": 12, "total": 400, "loss": 0.98,
- *    "rate": 1234.5, "eta": 31.0}
+ *   {"event": "progress", "step": 12, "total": 400, "saved": 10,
+ *    "loss": 0.98, "rate": 1234.5, "eta": 31.0}
  *   {"event": "end", "state": "done", "path": "...", "reason": "..."}
  *   {"event": "held"}
  *   {"event": "error", "code": -5, "reason": "..."}
@@ -23,16 +23,18 @@ enum event_kind {
 struct event {
     enum event_kind kind;
     int64_t step, total;
-    double loss; /* NaN: none yet */
-    double rate; /* samples per second */
-    double eta;  /* seconds to the end, NaN: unknown */
+    int64_t saved; /* step of the last checkpoint */
+    double loss;   /* NaN: none yet */
+    double rate;   /* samples per second */
+    double eta;    /* seconds to the end, NaN: unknown */
     char state[16];
     int code;
     char path[4096];
     char reason[2040];
 };
 
-/* Writes the event to a file descriptor as one line, in one write. */
+/* Writes the event to a file descriptor as one line.  A reader that is gone is
+ * no error. */
 void event_send(int fd, const struct event *event);
 
 /* Parses a line; EVENT_NONE when it is not an event. */

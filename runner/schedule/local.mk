@@ -4,6 +4,7 @@ librunner_a_SOURCES += \
 	runner/schedule/crash.c runner/schedule/crash.h \
 	runner/schedule/events.c runner/schedule/events.h \
 	runner/schedule/pool.c runner/schedule/pool.h \
+	runner/schedule/pool_job.c runner/schedule/pool_private.h \
 	runner/schedule/progress.c runner/schedule/progress.h \
 	runner/schedule/signals.c runner/schedule/signals.h \
 	runner/schedule/worker_process.c runner/schedule/worker_process.h

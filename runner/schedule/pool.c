@@ -1,6 +1,7 @@
-/* The loop that keeps workers busy and takes note of what became of them. */
+/* The loop that keeps workers busy. */
 #include "schedule/pool.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -9,190 +10,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "schedule/crash.h"
-#include "schedule/progress.h"
+#include "results/attempt.h"
+#include "schedule/pool_private.h"
 #include "schedule/signals.h"
-#include "schedule/worker_process.h"
-#include "util/log.h"
 #include "util/memory.h"
 #include "util/path.h"
 #include "util/timefmt.h"
 
-#define MAX_DEATHS   5
 #define HELD_RETRY_S 1.0
-#define EXIT_STOPPED 75
-
-struct job {
-    struct worker_process process;
-    struct pool *pool;
-    int slot;
-    size_t task;      /* index, when process.pid is not 0 */
-    bool ended;       /* an end, held or error event has come */
-    int stops_passed; /* stop requests handed on */
-};
-
-struct pool {
-    const struct pool_request *request;
-    struct pool_result *result;
-    struct job *jobs;
-    struct progress *progress;
-    char *program;
-    double held_at_s; /* when a held run was seen last */
-    size_t n_failures;
-    bool giving_up; /* no new workers */
-};
-
-static struct pool_task *task_of(const struct job *job)
-{
-    return &job->pool->request->tasks[job->task];
-}
-
-static void set_text(char **place, const char *text)
-{
-    free(*place);
-    *place = memory_string(text, NULL);
-}
-
-/* One line at once for every run that did not end as hoped. */
-static void tell_failure(struct job *job)
-{
-    const struct pool_task *task = task_of(job);
-    struct text line = {0};
-
-    text_addf(&line, "m2run: %s: %s: %s", task->label, task->result,
-              task->reason != NULL ? task->reason : "no reason given");
-    progress_message(job->pool->progress, text_string(&line));
-    text_free(&line);
-}
-
-static void note_failure(struct job *job)
-{
-    struct pool *pool = job->pool;
-
-    pool->n_failures++;
-    tell_failure(job);
-    if (pool->request->stop_on_error ||
-        (pool->request->max_failures > 0 &&
-         (int64_t)pool->n_failures >= pool->request->max_failures))
-        pool->giving_up = true;
-}
-
-static void on_end(struct job *job, const struct event *event)
-{
-    struct pool_task *task = task_of(job);
-
-    job->ended = true;
-    snprintf(task->result, sizeof task->result, "%s", event->state);
-    set_text(&task->path, event->path);
-    set_text(&task->reason, event->reason);
-    if (strcmp(event->state, "stopped") == 0) {
-        task->state = TASK_STOPPED;
-        return;
-    }
-    task->state = TASK_ENDED;
-    if (strcmp(event->state, "done") != 0)
-        note_failure(job);
-}
-
-static void on_error(struct job *job, const struct event *event)
-{
-    struct pool_task *task = task_of(job);
-
-    job->ended = true;
-    task->state = TASK_ERROR;
-    task->code = event->code;
-    snprintf(task->result, sizeof task->result, "%s", "error");
-    set_text(&task->reason, event->reason);
-    note_failure(job);
-}
-
-static void on_event_line(void *context, char *line)
-{
-    struct job *job = context;
-    struct event event;
-
-    event_parse(line, &event);
-    switch (event.kind) {
-    case EVENT_PROGRESS:
-        if (event.step > task_of(job)->last_step)
-            task_of(job)->deaths = 0;
-        task_of(job)->last_step = event.step;
-        progress_update(job->pool->progress, job->slot, &event);
-        break;
-    case EVENT_END:
-        on_end(job, &event);
-        break;
-    case EVENT_HELD:
-        job->ended = true;
-        task_of(job)->state = TASK_HELD;
-        job->pool->held_at_s = time_monotonic();
-        break;
-    case EVENT_ERROR:
-        on_error(job, &event);
-        break;
-    case EVENT_NONE:
-        break;
-    }
-}
-
-static void on_message_line(void *context, char *line)
-{
-    struct job *job = context;
-    struct text text = {0};
-
-    if (job->pool->request->jobs > 1)
-        text_addf(&text, "%s: ", task_of(job)->label);
-    text_add(&text, line);
-    progress_message(job->pool->progress, text_string(&text));
-    text_free(&text);
-}
-
-static void publish_crash(struct job *job, int number)
-{
-    const struct pool_request *request = job->pool->request;
-    struct pool_task *task = task_of(job);
-    struct run_place place = {request->root, request->name, task->label,
-                              task->identity};
-    struct text reason = {0};
-    struct m2_error err;
-
-    text_addf(&reason, "the worker was killed by signal %d (%s)", number,
-              strsignal(number));
-    set_text(&task->reason, text_string(&reason));
-    snprintf(task->result, sizeof task->result, "%s", "failed");
-    task->state = TASK_ENDED;
-    free(task->path);
-    task->path = NULL;
-    if (crash_publish(&place, text_string(&reason), &task->path, &err) != 0)
-        log_warning("%s: cannot publish the failed run: %s", task->label,
-                    err.text);
-    text_free(&reason);
-    note_failure(job);
-}
-
-/* A worker that ended without an event: a crash is published, a stop is a
- * stop, anything else (SIGKILL, a lost node) is tried again. */
-static void on_silent_end(struct job *job, int status)
-{
-    struct pool_task *task = task_of(job);
-    int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-
-    if (number == SIGSEGV || number == SIGABRT || number == SIGBUS ||
-        number == SIGILL || number == SIGFPE) {
-        publish_crash(job, number);
-    } else if (stop_requests() > 0 ||
-               (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_STOPPED)) {
-        task->state = TASK_STOPPED;
-        snprintf(task->result, sizeof task->result, "%s", "stopped");
-    } else if (++task->deaths >= MAX_DEATHS) {
-        publish_crash(job, number != 0 ? number : SIGKILL);
-    } else {
-        log_warning("%s: the worker died (%s %d); starting it again",
-                    task->label, number != 0 ? "signal" : "exit code",
-                    number != 0 ? number : WEXITSTATUS(status));
-        task->state = TASK_WAITING;
-    }
-}
 
 static size_t count_ended(const struct pool_request *request)
 {
@@ -212,7 +37,7 @@ static void finish_job(struct job *job)
     while (waitpid(job->process.pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (!job->ended)
-        on_silent_end(job, status);
+        job_silent_end(job, status);
     worker_close(&job->process);
     progress_start(job->pool->progress, job->slot, NULL);
     progress_ended(job->pool->progress, count_ended(job->pool->request));
@@ -222,21 +47,28 @@ static void finish_job(struct job *job)
 static int start_job(struct job *job, size_t task, struct m2_error *err)
 {
     const struct pool_request *request = job->pool->request;
-    char index[24], threads[16];
+    char index[24], threads[16], parent[16];
     const char *argv[32];
     size_t n = 0;
     int code;
 
     snprintf(index, sizeof index, "%zu", task);
     snprintf(threads, sizeof threads, "%d", request->threads);
+    snprintf(parent, sizeof parent, "%ld", (long)getpid());
     argv[n++] = job->pool->program;
     argv[n++] = "worker";
     argv[n++] = "--results";
     argv[n++] = request->root;
     argv[n++] = "--threads";
     argv[n++] = threads;
+    argv[n++] = "--parent";
+    argv[n++] = parent;
     if (request->takeover)
         argv[n++] = "--takeover";
+    if (request->tasks[task].state == TASK_HELD) {
+        argv[n++] = "--silent-owner";
+        argv[n++] = job->pool->watches[task].token;
+    }
     for (const char *const *option = request->worker_options;
          option != NULL && *option != NULL && n < 28; option++)
         argv[n++] = *option;
@@ -255,9 +87,23 @@ static int start_job(struct job *job, size_t task, struct m2_error *err)
     return code;
 }
 
+/* Can a run that somebody else held be had now?  When looking fails, a worker
+ * will say why. */
+static bool is_free(const struct pool *pool, size_t task)
+{
+    const struct pool_request *request = pool->request;
+    const struct run_place place = {request->root, request->name,
+                                    request->tasks[task].label,
+                                    request->tasks[task].identity};
+    enum claim claim;
+
+    return attempt_look(&place, &pool->watches[task], &claim, NULL) != 0 ||
+           claim == CLAIM_OWNED || claim == CLAIM_PUBLISHED;
+}
+
 /* The next run to work on: waiting ones first, then, now and then, those that
  * somebody else held. */
-static bool next_task(const struct pool *pool, size_t *out)
+static bool next_task(struct pool *pool, size_t *out)
 {
     const struct pool_request *request = pool->request;
 
@@ -266,13 +112,14 @@ static bool next_task(const struct pool *pool, size_t *out)
             *out = i;
             return true;
         }
-    if (request->no_wait || time_monotonic() - pool->held_at_s < HELD_RETRY_S)
+    if (request->no_wait || time_monotonic() - pool->looked_at_s < HELD_RETRY_S)
         return false;
     for (size_t i = 0; i < request->n_tasks; i++)
-        if (request->tasks[i].state == TASK_HELD) {
+        if (request->tasks[i].state == TASK_HELD && is_free(pool, i)) {
             *out = i;
             return true;
         }
+    pool->looked_at_s = time_monotonic();
     return false;
 }
 
@@ -309,7 +156,20 @@ static void pass_stops(struct pool *pool)
         struct job *job = &pool->jobs[i];
 
         while (job->process.pid != 0 && job->stops_passed < stop_requests()) {
-            kill(job->process.pid, SIGTERM);
+            kill(job->process.pid, SIGNAL_STOP_WORKER);
+            job->stops_passed++;
+        }
+    }
+}
+
+/* After an error of the pool itself: workers keep what they have done. */
+static void stop_workers(struct pool *pool)
+{
+    for (int i = 0; i < pool->request->jobs; i++) {
+        struct job *job = &pool->jobs[i];
+
+        if (job->process.pid != 0 && job->stops_passed == 0) {
+            kill(job->process.pid, SIGNAL_STOP_WORKER);
             job->stops_passed++;
         }
     }
@@ -324,7 +184,7 @@ static bool job_has_pipes(const struct job *job)
  * ended. */
 static void read_jobs(struct pool *pool)
 {
-    struct pollfd fds[2 * 64];
+    struct pollfd fds[2 * POOL_MAX_JOBS];
     int n_jobs = pool->request->jobs;
 
     for (int i = 0; i < n_jobs; i++) {
@@ -341,9 +201,9 @@ static void read_jobs(struct pool *pool)
         if (job->process.pid == 0)
             continue;
         if (fds[2 * i + 1].revents != 0)
-            line_pipe_read(&job->process.messages, on_message_line, job);
+            line_pipe_read(&job->process.messages, job_message_line, job);
         if (fds[2 * i].revents != 0)
-            line_pipe_read(&job->process.events, on_event_line, job);
+            line_pipe_read(&job->process.events, job_event_line, job);
         if (!job_has_pipes(job))
             finish_job(job);
     }
@@ -377,36 +237,62 @@ static void count_results(const struct pool_request *request,
     }
 }
 
+static int pool_open(struct pool *pool, const struct pool_request *request,
+                     struct m2_error *err)
+{
+    assert(request->jobs >= 1 && request->jobs <= POOL_MAX_JOBS);
+    *pool = (struct pool){.request = request};
+    pool->program = path_executable(err);
+    pool->jobs = memory_zeroed((size_t)request->jobs, sizeof *pool->jobs, err);
+    pool->watches = memory_zeroed(request->n_tasks, sizeof *pool->watches, err);
+    pool->progress =
+        progress_new(request->jobs, request->n_tasks, request->quiet);
+    if (pool->program == NULL || pool->jobs == NULL || pool->watches == NULL)
+        return M2_E_MEMORY;
+    for (int i = 0; i < request->jobs; i++)
+        pool->jobs[i] = (struct job){
+            .process = {.events = {.fd = -1}, .messages = {.fd = -1}},
+            .pool = pool,
+            .slot = i,
+        };
+    progress_ended(pool->progress, count_ended(request));
+    return 0;
+}
+
+static void pool_close(struct pool *pool)
+{
+    progress_free(pool->progress);
+    free(pool->watches);
+    free(pool->jobs);
+    free(pool->program);
+}
+
+static int pool_loop(struct pool *pool, struct m2_error *err)
+{
+    int code = 0;
+
+    for (;;) {
+        if (code == 0)
+            code = start_jobs(pool, err);
+        if (!any_running(pool) && (code != 0 || !held_runs_left(pool)))
+            return code;
+        if (code != 0)
+            stop_workers(pool);
+        pass_stops(pool);
+        read_jobs(pool);
+    }
+}
+
 int pool_run(const struct pool_request *request, struct pool_result *out,
              struct m2_error *err)
 {
-    struct pool pool = {.request = request, .result = out};
-    int code = 0;
+    struct pool pool;
+    int code = pool_open(&pool, request, err);
 
     *out = (struct pool_result){0};
-    pool.program = path_executable(err);
-    pool.jobs = memory_zeroed((size_t)request->jobs, sizeof *pool.jobs, err);
-    pool.progress =
-        progress_new(request->jobs, request->n_tasks, request->quiet);
-    if (pool.program == NULL || pool.jobs == NULL)
-        code = M2_E_MEMORY;
-    for (int i = 0; code == 0 && i < request->jobs; i++)
-        pool.jobs[i] = (struct job){
-            .process = {.events = {.fd = -1}, .messages = {.fd = -1}},
-            .pool = &pool,
-            .slot = i,
-        };
-    progress_ended(pool.progress, count_ended(request));
-    while (code == 0) {
-        code = start_jobs(&pool, err);
-        if (code == 0 && !any_running(&pool) && !held_runs_left(&pool))
-            break;
-        pass_stops(&pool);
-        read_jobs(&pool);
-    }
-    progress_free(pool.progress);
+    if (code == 0)
+        code = pool_loop(&pool, err);
+    pool_close(&pool);
     count_results(request, out);
-    free(pool.jobs);
-    free(pool.program);
     return code;
 }

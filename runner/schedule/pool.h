@@ -6,14 +6,19 @@
  * pipes.  A crash, a NaN or a lack of memory costs that run alone.
  *
  * Workers ignore SIGINT and SIGHUP: the parent decides, and asks them to stop
- * by SIGTERM (the first: finish the step, checkpoint, exit 75; the second:
- * at once).  Workers that lose their parent stop as on the first request. */
+ * (signals.h; the first time: finish the step, checkpoint, exit 75; the second
+ * time: at once).  Workers that lose their parent stop as on the first
+ * request.  A worker that crashes (SIGSEGV, SIGABRT, ...) has failed; one that
+ * is killed otherwise is started again, unless five in a row end without a new
+ * checkpoint. */
 #ifndef M2_SCHEDULE_POOL_H
 #define M2_SCHEDULE_POOL_H
 
 #include <stdbool.h>
 
 #include "m2_plugin.h"
+
+#define POOL_MAX_JOBS 64
 
 enum task_state {
     TASK_WAITING,
@@ -29,12 +34,12 @@ struct pool_task {
     const char *label;    /* borrowed */
     const char *identity; /* borrowed, 64 hex digits */
     enum task_state state;
-    char result[16]; /* "done", "failed", "diverged", "oom", ... */
-    int code;        /* enum m2_code of an error */
-    int deaths;      /* workers lost without a word, without progress */
-    int64_t last_step;
-    char *reason; /* owned */
-    char *path;   /* directory of the published run; owned */
+    char result[16];    /* "done", "failed", "diverged", "oom", ... */
+    int code;           /* enum m2_code of an error */
+    int deaths;         /* workers killed since the last checkpoint */
+    int64_t saved_step; /* of the last checkpoint that was heard of */
+    char *reason;       /* owned */
+    char *path;         /* directory of the published run; owned */
 };
 
 struct pool_request {
@@ -42,7 +47,7 @@ struct pool_request {
     const char *root, *name;
     struct pool_task *tasks;
     size_t n_tasks;
-    int jobs;             /* workers at once */
+    int jobs;             /* workers at once, 1 .. POOL_MAX_JOBS */
     int threads;          /* per worker */
     bool stop_on_error;   /* --on-error stop */
     int64_t max_failures; /* 0: no limit */

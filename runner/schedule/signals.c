@@ -1,14 +1,13 @@
 /* Counting stop requests. */
 #include "schedule/signals.h"
 
-#include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #define EXIT_STOPPED 75
 
-static volatile sig_atomic_t requests;
+static volatile sig_atomic_t requests, requests_of_parent;
 
 static void count(int number)
 {
@@ -18,8 +17,11 @@ static void count(int number)
 
 static void count_or_leave(int number)
 {
-    (void)number;
-    if (++requests >= 2)
+    if (number == SIGNAL_STOP_WORKER)
+        requests_of_parent++;
+    else
+        requests++;
+    if (requests >= 2 || requests_of_parent >= 2)
         _exit(EXIT_STOPPED);
 }
 
@@ -39,16 +41,19 @@ void signals_for_parent(void)
     handle(SIGPIPE, SIG_IGN);
 }
 
-void signals_for_worker(void)
+void signals_for_worker(int64_t parent)
 {
     handle(SIGTERM, count_or_leave);
+    handle(SIGNAL_STOP_WORKER, count_or_leave);
     handle(SIGINT, SIG_IGN);
     handle(SIGHUP, SIG_IGN);
     handle(SIGPIPE, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (parent != 0 && getppid() != parent) /* it has died before that */
+        raise(SIGTERM);
 }
 
 int stop_requests(void)
 {
-    return (int)requests;
+    return (int)(requests > requests_of_parent ? requests : requests_of_parent);
 }

@@ -5,13 +5,21 @@
 #ifndef M2_SCHEDULE_SIGNALS_H
 #define M2_SCHEDULE_SIGNALS_H
 
+#include <signal.h>
+#include <stdint.h>
+
 /* For a program that people stop: counts SIGINT, SIGTERM, SIGHUP. */
 void signals_for_parent(void);
 
-/* For a worker: counts SIGTERM, ignores SIGINT and SIGHUP; is sent SIGTERM
- * when its parent dies.  The second SIGTERM ends the process with exit code
- * 75 at once. */
-void signals_for_worker(void);
+/* How a parent passes a stop request on.  Not SIGTERM: whoever sends that to
+ * the whole process group (timeout, a batch system) would ask twice. */
+#define SIGNAL_STOP_WORKER SIGUSR1
+
+/* For a worker: counts SIGTERM and SIGNAL_STOP_WORKER, each on its own, and
+ * ignores SIGINT and SIGHUP; is sent SIGTERM when its parent dies, or if
+ * `parent` (a process id, 0: anyone) is no longer its parent.  The second of
+ * either kind ends the process with exit code 75 at once. */
+void signals_for_worker(int64_t parent);
 
 /* Number of stop requests so far. */
 int stop_requests(void);

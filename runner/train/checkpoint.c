@@ -267,8 +267,8 @@ int checkpoint_read(const char *path, const char *identity,
 {
     int code = st_read(path, file, err);
 
-    if (code != 0)
-        return code;
+    if (code != 0) /* here it is not the user's data that is bad */
+        return code == M2_E_DATA ? M2_E_RESULTS : code;
     code = st_verify_seal(file, SHA_KEY, err);
     if (code == 0)
         code = check_identity(file, identity, err);

@@ -2,19 +2,16 @@
 #include "train/job.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "results/attempt.h"
-#include "results/csvlog.h"
 #include "results/listing.h"
 #include "train/record.h"
 #include "train/resume.h"
+#include "train/scores.h"
 #include "util/file.h"
 #include "util/log.h"
-#include "util/memory.h"
-#include "util/number.h"
 #include "util/path.h"
 #include "util/timefmt.h"
 
@@ -138,87 +135,54 @@ static int write_record(struct job *job, const char *state, const char *reason,
 
 /* ---- what comes after the loop ------------------------------------------- */
 
-/* The validation score of the best step, read back from metrics.csv: it may
- * have been written by an earlier attempt. */
-static int read_best(struct job *job, struct m2_error *err)
-{
-    char *path = path_join(attempt_path(job->attempt), "metrics.csv", err);
-    struct csv_table table;
-    int code = path == NULL ? M2_E_MEMORY : csv_table_read(path, &table, err);
-    int step;
-
-    free(path);
-    if (code != 0)
-        return code;
-    step = csv_table_column(&table, "step");
-    evaluator_names(job->evaluator, &job->best);
-    for (size_t r = 0; r < table.n_rows; r++) {
-        char **row = table.cells + r * table.n_columns;
-        int64_t at;
-
-        if (!number_parse_int(row[step], &at) ||
-            at != job->outcome.state.best_step)
-            continue;
-        for (size_t i = 0; i < job->best.n; i++) {
-            char name[32];
-            int column;
-
-            snprintf(name, sizeof name, "val/%s", job->best.items[i].name);
-            column = csv_table_column(&table, name);
-            job->best.items[i].value = NAN;
-            if (column >= 0)
-                number_parse_double(row[column], &job->best.items[i].value);
-        }
-    }
-    csv_table_free(&table);
-    return 0;
-}
-
 /* The test part is scored once, on the best checkpoint. */
 static int score_test(struct job *job, struct m2_error *err)
 {
-    struct train_state state;
-    struct st_file file;
-    char *path;
-    int code;
+    bool has_best = job->request->config->checkpoint.keep_best > 0 &&
+                    job->outcome.state.best_step > 0;
+    const struct test_request request = {
+        .session = &job->session,
+        .evaluator = job->evaluator,
+        .dir = attempt_path(job->attempt),
+        .name = has_best ? "best" : "last",
+        .identity = job->request->place.identity,
+    };
 
-    if (job->session.dataset.parts[PART_TEST].n == 0)
-        return 0;
-    path = path_join(attempt_path(job->attempt),
-                     job->request->config->checkpoint.keep_best > 0
-                         ? "checkpoints/best.safetensors"
-                         : "checkpoints/last.safetensors",
-                     err);
-    code = path == NULL ? M2_E_MEMORY
-                        : checkpoint_read(path, job->request->place.identity,
-                                          &file, &state, err);
-    free(path);
+    return scores_test(&request, &job->test, err);
+}
+
+/* What another attempt has published, now or before; takes the path. */
+static int take_published(struct job *job, char *path, struct m2_error *err)
+{
+    struct run_entry entry;
+    const char *reason;
+    int code = run_entry_load(path, &entry, err);
+
+    job->result->path = path;
+    job->result->end = JOB_PUBLISHED;
     if (code != 0)
         return code;
-    code = checkpoint_restore(&file, job->session.model, NULL, err);
-    st_free(&file);
-    return code != 0
-               ? code
-               : evaluator_run(job->evaluator, PART_TEST, &job->test, err);
+    reason = json_string_value(run_value(&entry, NULL, "reason"));
+    snprintf(job->result->state, sizeof job->result->state, "%s", entry.state);
+    snprintf(job->result->reason, sizeof job->result->reason, "%s",
+             reason != NULL ? reason : "");
+    run_entry_free(&entry);
+    return 0;
 }
 
 static int publish(struct job *job, const char *state, const char *reason,
                    struct m2_error *err)
 {
+    char *path = NULL;
     bool won = false;
     int code = write_record(job, state, reason, err);
 
     if (code != 0)
         return code;
     log_close();
-    code = attempt_publish(job->attempt, &won, &job->result->path, err);
+    code = attempt_publish(job->attempt, &won, &path, err);
     job->attempt = NULL;
-    if (code == 0) {
-        job->result->end = JOB_PUBLISHED;
-        snprintf(job->result->state, sizeof job->result->state, "%s", state);
-        snprintf(job->result->reason, sizeof job->result->reason, "%s", reason);
-    }
-    return code;
+    return code != 0 ? code : take_published(job, path, err);
 }
 
 /* ---- the run ---------------------------------------------------------------
@@ -306,14 +270,28 @@ static int end_stopped(struct job *job, struct m2_error *err)
 
 static int finish(struct job *job, struct m2_error *err)
 {
-    int code = read_best(job, err);
+    int code = scores_read_back(attempt_path(job->attempt), job->evaluator,
+                                &job->outcome, &job->best, err);
 
     if (code == 0)
         code = score_test(job, err);
     return code != 0 ? code : publish(job, "done", "", err);
 }
 
-static int run_claimed(struct job *job, struct m2_error *err)
+static int find_resume(struct job *job, struct m2_error *err)
+{
+    const struct resume_request request = {
+        .attempt = job->attempt,
+        .identity = job->request->place.identity,
+        .numerics = job->session.numerics,
+        .mixed = job->request->mixed,
+        .needs_best = job->request->config->checkpoint.keep_best > 0,
+    };
+
+    return resume_find(&request, &job->resume, err);
+}
+
+static int work(struct job *job, struct m2_error *err)
 {
     int code = begin_files(job, err);
 
@@ -322,45 +300,74 @@ static int run_claimed(struct job *job, struct m2_error *err)
     if (code == 0)
         code = open_session(job, err);
     if (code == 0)
-        code = resume_find(job->attempt, job->request->place.identity,
-                           job->session.numerics, job->request->mixed,
-                           &job->resume, err);
+        code = find_resume(job, err);
     if (code == 0)
         code = write_record(job, "running", "", err);
     if (code == 0)
         code = train(job, err);
-    if (code == 0)
-        return finish(job, err);
-    if (code == M2_E_STOPPED)
-        return end_stopped(job, err);
-    if (code == M2_E_DIVERGED || code == M2_E_MEMORY) {
-        struct m2_error cause = *err;
+    return code != 0 ? code : finish(job, err);
+}
 
-        log_error("%s", cause.text);
-        return publish(job, code == M2_E_MEMORY ? "oom" : "diverged",
-                       cause.text, err);
+/* A state that a run can end in, or NULL: the run can still be done. */
+static const char *state_of(int code)
+{
+    switch (code) {
+    case M2_E_DIVERGED:
+        return "diverged";
+    case M2_E_MEMORY:
+        return "oom";
+    case M2_E_FAILED:
+        return "failed";
+    default:
+        return NULL;
     }
-    log_error("%s", err->text);
+}
+
+/* Without a checkpoint there is nothing that a later attempt could use. */
+static bool has_checkpoint(const struct job *job)
+{
+    struct string_list names = {0};
+    char *dir = path_join(attempt_path(job->attempt), "checkpoints", NULL);
+    bool found = dir != NULL &&
+                 path_list(dir, M2_E_RESULTS, &names, NULL) == 0 &&
+                 names.count > 0;
+
+    string_list_free(&names);
+    free(dir);
+    return found;
+}
+
+/* The run cannot go on, for the reason in err. */
+static int end_failed(struct job *job, int code, struct m2_error *err)
+{
+    const char *state = state_of(code);
+    struct m2_error cause = *err;
+
+    log_note("m2run: error: %s", cause.text);
+    if (state != NULL)
+        return publish(job, state, cause.text, err);
+    if (!has_checkpoint(job)) {
+        log_close();
+        attempt_discard(job->attempt);
+        job->attempt = NULL;
+    }
     return code;
 }
 
-/* What an earlier invocation published. */
-static int take_published(struct job *job, char *path, struct m2_error *err)
+static int run_claimed(struct job *job, struct m2_error *err)
 {
-    struct run_entry entry;
-    const char *reason;
-    int code = run_entry_load(path, &entry, err);
+    int code = work(job, err);
 
-    job->result->path = path;
-    job->result->end = JOB_PUBLISHED;
-    if (code != 0)
-        return code;
-    reason = json_string_value(run_value(&entry, NULL, "reason"));
-    snprintf(job->result->state, sizeof job->result->state, "%s", entry.state);
-    snprintf(job->result->reason, sizeof job->result->reason, "%s",
-             reason != NULL ? reason : "");
-    run_entry_free(&entry);
-    return 0;
+    if (code == M2_E_STOPPED)
+        code = end_stopped(job, err);
+    else if (code != 0 && job->attempt != NULL &&
+             !attempt_superseded(job->attempt))
+        code = end_failed(job, code, err);
+    if (code != 0 && job->attempt != NULL && attempt_superseded(job->attempt)) {
+        job->result->end = JOB_HELD;
+        code = 0;
+    }
+    return code;
 }
 
 static void close_job(struct job *job)
@@ -377,11 +384,10 @@ int job_run(const struct job_request *request, struct job_result *out,
             struct m2_error *err)
 {
     struct job job = {.request = request, .result = out};
-    struct owner_watch watch = {0};
     const struct claim_request claim_request = {
         .place = request->place,
         .takeover = request->takeover,
-        .watch = &watch,
+        .silent_owner = request->silent_owner,
     };
     enum claim claim;
     char *published = NULL;

@@ -16,7 +16,8 @@ struct job_request {
     const char *fingerprint; /* of the data, as in the identity */
     int threads;
     bool takeover;
-    bool mixed; /* resume under other numerics */
+    const char *silent_owner; /* of struct claim_request */
+    bool mixed;               /* resume under other numerics */
     void (*progress)(void *context, const struct train_progress *progress);
     bool (*stop_requested)(void *context);
     void *context;
@@ -24,7 +25,7 @@ struct job_request {
 
 enum job_end {
     JOB_PUBLISHED, /* now or before: state and path say what */
-    JOB_HELD,      /* another process works on it */
+    JOB_HELD,      /* another process works on it, or has superseded us */
     JOB_STOPPED,   /* on request, checkpoint written */
 };
 
@@ -36,7 +37,8 @@ struct job_result {
 };
 
 /* A code that is not M2_OK means that nothing was published: the data or the
- * device cannot be used, or the results folder cannot be written. */
+ * device cannot be used, or the results folder cannot be written.  An attempt
+ * without a checkpoint is then removed: the reason is in err. */
 int job_run(const struct job_request *request, struct job_result *out,
             struct m2_error *err);
 

@@ -13,6 +13,7 @@ librunner_a_SOURCES += \
 	runner/train/record.c runner/train/record.h \
 	runner/train/resume.c runner/train/resume.h \
 	runner/train/rows.c runner/train/rows.h \
+	runner/train/scores.c runner/train/scores.h \
 	runner/train/session.c runner/train/session.h \
 	runner/train/trace.c runner/train/trace.h \
 	runner/train/trainer.c runner/train/trainer.h \

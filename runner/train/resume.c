@@ -11,7 +11,7 @@
 #include "util/memory.h"
 #include "util/path.h"
 
-#define COPY_LIMIT ((size_t)16 << 30)
+#define BEST_FILE "checkpoints/best.safetensors"
 
 void resume_free(struct resume_point *point)
 {
@@ -23,23 +23,71 @@ void resume_free(struct resume_point *point)
     *point = (struct resume_point){0};
 }
 
-/* Takes the checkpoint at `path` if it is valid and further than what was
- * found before. */
-static int consider(struct resume_point *point, const char *dir,
-                    const char *path, const char *identity,
+/* Do the rows that belong to the checkpoint exist?  A process that died while
+ * it copied them leaves a folder with a checkpoint and no rows. */
+static bool has_rows(const char *dir, const struct train_state *state)
+{
+    char *path = path_join(dir, "metrics.csv", NULL);
+    struct file_facts facts = {0};
+    bool found = path != NULL &&
+                 file_get_facts(path, M2_E_RESULTS, &facts, NULL) == 0 &&
+                 facts.size >= state->metrics_bytes;
+
+    free(path);
+    return found;
+}
+
+/* Is the best checkpoint the one of the state's best step? */
+static bool has_best(const struct resume_request *request, const char *dir,
+                     const struct train_state *state)
+{
+    char *path = path_join(dir, BEST_FILE, NULL);
+    struct train_state best;
+    struct st_file file;
+    bool found = state->best_step == 0 || !request->needs_best;
+
+    if (!found && path != NULL &&
+        checkpoint_read(path, request->identity, &file, &best, NULL) == 0) {
+        found = best.step == state->best_step;
+        st_free(&file);
+    }
+    free(path);
+    return found;
+}
+
+/* Why a checkpoint cannot be gone on from, or NULL. */
+static const char *find_fault(const struct resume_request *request,
+                              const char *dir, const struct train_state *state)
+{
+    if (!has_rows(dir, state))
+        return "metrics.csv lacks rows that belong to it";
+    if (!has_best(request, dir, state))
+        return "its best checkpoint is missing or damaged";
+    return NULL;
+}
+
+/* Takes the checkpoint at `path` if it can be used and is further than what
+ * was found before. */
+static int consider(const struct resume_request *request, const char *dir,
+                    const char *path, struct resume_point *point,
                     struct m2_error *err)
 {
     struct train_state state;
     struct st_file file;
     struct m2_error cause;
+    const char *fault;
 
-    if (!file_exists(path))
-        return 0;
-    if (checkpoint_read(path, identity, &file, &state, &cause) != 0) {
+    if (checkpoint_read(path, request->identity, &file, &state, &cause) != 0) {
         log_warning("%s; trying an earlier checkpoint", cause.text);
         return 0;
     }
     if (point->found && state.step <= point->resume.state.step) {
+        st_free(&file);
+        return 0;
+    }
+    fault = find_fault(request, dir, &state);
+    if (fault != NULL) {
+        log_warning("%s: %s; trying an earlier checkpoint", path, fault);
         st_free(&file);
         return 0;
     }
@@ -53,18 +101,22 @@ static int consider(struct resume_point *point, const char *dir,
     return point->dir == NULL ? M2_E_MEMORY : 0;
 }
 
-static int consider_attempt(struct resume_point *point, const char *dir,
-                            const char *identity, struct m2_error *err)
+/* The best one may be the newer one, when the process died after it. */
+static int consider_attempt(const struct resume_request *request,
+                            const char *dir, struct resume_point *point,
+                            struct m2_error *err)
 {
-    static const char *const names[] = {"checkpoints/last.safetensors",
-                                        "checkpoints/best.safetensors"};
+    static const char *const names[] = {BEST_FILE,
+                                        "checkpoints/last.safetensors"};
     int code = 0;
 
     for (size_t i = 0; code == 0 && i < 2; i++) {
         char *path = path_join(dir, names[i], err);
 
-        code = path == NULL ? M2_E_MEMORY
-                            : consider(point, dir, path, identity, err);
+        if (path == NULL)
+            code = M2_E_MEMORY;
+        else if (file_exists(path))
+            code = consider(request, dir, path, point, err);
         free(path);
     }
     return code;
@@ -89,64 +141,51 @@ static int take_history(struct resume_point *point, const char *dir,
     return 0;
 }
 
-static int copy_file(const char *from_dir, const char *to_dir, const char *name,
-                     struct m2_error *err)
-{
-    struct text bytes = {0};
-    char *from = path_join(from_dir, name, err);
-    char *to = path_join(to_dir, name, err);
-    int code = from == NULL || to == NULL ? M2_E_MEMORY : 0;
-
-    if (code == 0 && file_exists(from))
-        code = file_read(from, COPY_LIMIT, M2_E_RESULTS, &bytes, err);
-    if (code == 0 && bytes.length > 0)
-        code =
-            file_write_atomic(to, bytes.bytes, bytes.length, M2_E_RESULTS, err);
-    text_free(&bytes);
-    free(from);
-    free(to);
-    return code;
-}
-
-static int check_numerics(const struct resume_point *point,
-                          const char *numerics, bool mixed,
+static int check_numerics(const struct resume_request *request,
+                          const struct resume_point *point,
                           struct m2_error *err)
 {
     const char *found = st_metadata(&point->file, "m2run.numerics");
 
-    if (mixed || found == NULL || strcmp(found, numerics) == 0)
+    if (request->mixed || found == NULL ||
+        strcmp(found, request->numerics) == 0)
         return 0;
     return m2_fail(err, M2_E_RESULTS,
                    "%s was computed by '%s', this process computes by '%s': "
                    "the bits would not be those of one machine; --mixed "
                    "accepts that",
-                   point->file.path, found, numerics);
+                   point->file.path, found, request->numerics);
 }
 
-int resume_find(const struct attempt *attempt, const char *identity,
-                const char *numerics, bool mixed, struct resume_point *out,
+static int go_on(const struct resume_request *request,
+                 struct resume_point *point, struct m2_error *err)
+{
+    int code = check_numerics(request, point, err);
+
+    if (code == 0)
+        code = attempt_copy_file(request->attempt, point->dir, BEST_FILE, err);
+    if (code != 0)
+        return code;
+    point->resume.file = &point->file;
+    point->resume.dir = point->dir;
+    log_info("going on from step %" PRId64 " (attempt %s)",
+             point->resume.state.step, path_basename(point->dir));
+    return 0;
+}
+
+int resume_find(const struct resume_request *request, struct resume_point *out,
                 struct m2_error *err)
 {
-    char *const *earlier = attempt_earlier(attempt);
+    char *const *earlier = attempt_earlier(request->attempt);
     int code = 0;
 
     *out = (struct resume_point){0};
     for (char *const *dir = earlier; code == 0 && *dir != NULL; dir++)
-        code = consider_attempt(out, *dir, identity, err);
+        code = consider_attempt(request, *dir, out, err);
     if (code == 0 && earlier[0] != NULL)
         code = take_history(out, earlier[0], err);
-    if (code == 0 && out->found) {
-        code = check_numerics(out, numerics, mixed, err);
-        if (code == 0)
-            code = copy_file(out->dir, attempt_path(attempt),
-                             "checkpoints/best.safetensors", err);
-    }
-    if (code == 0 && out->found) {
-        out->resume.file = &out->file;
-        out->resume.dir = out->dir;
-        log_info("going on from step %" PRId64 " (attempt %d)",
-                 out->resume.state.step, attempt_number(attempt) - 1);
-    }
+    if (code == 0 && out->found)
+        code = go_on(request, out, err);
     if (code != 0)
         resume_free(out);
     return code;

@@ -17,11 +17,18 @@ struct resume_point {
 };
 
 /* Looks through the earlier attempts, newest first, for the valid checkpoint
- * with the most steps; a damaged one is passed over, with a word.  Copies its
- * best checkpoint and log into the new attempt's folder.  numerics: of this
- * process; another one is refused (M2_E_RESULTS) unless mixed. */
-int resume_find(const struct attempt *attempt, const char *identity,
-                const char *numerics, bool mixed, struct resume_point *out,
+ * with the most steps.  One that is damaged, or lacks the metric rows or the
+ * best checkpoint that belong to it, is passed over, with a word.  Copies the
+ * best checkpoint into the new attempt's folder.  Other numerics are refused
+ * (M2_E_RESULTS) unless mixed. */
+struct resume_request {
+    const struct attempt *attempt;
+    const char *identity;
+    const char *numerics; /* of this process */
+    bool mixed;           /* go on under other numerics */
+    bool needs_best;      /* the best checkpoint is kept */
+};
+int resume_find(const struct resume_request *request, struct resume_point *out,
                 struct m2_error *err);
 void resume_free(struct resume_point *point);
 

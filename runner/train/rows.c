@@ -39,24 +39,32 @@ static size_t metric_columns(const struct rows *rows, const char **columns)
     return n;
 }
 
-/* Times are not compared, so a torn last line of an earlier attempt is cut
- * and the rest is kept. */
+static int create_timing(struct rows *rows, int dirfd, struct m2_error *err)
+{
+    return csvlog_create(dirfd, "timing.csv", timing_columns, N_TIMING,
+                         &rows->timing, err);
+}
+
+/* Times are not compared: a torn last line of an earlier attempt is cut, and
+ * a file that cannot be used is begun anew. */
 static int continue_timing(struct rows *rows, int dirfd, const char *resume_dir,
                            struct m2_error *err)
 {
     struct text text = {0};
     char *path = path_join(resume_dir, "timing.csv", err);
     const char *end;
-    int code = path == NULL
-                   ? M2_E_MEMORY
-                   : file_read(path, (size_t)1 << 30, M2_E_RESULTS, &text, err);
+    int code = path == NULL ? M2_E_MEMORY
+                            : file_read(path, (size_t)1 << 30, M2_E_RESULTS,
+                                        &text, NULL);
 
     if (code == 0) {
         end = strrchr(text_string(&text), '\n');
         code = csvlog_continue(dirfd, "timing.csv", path,
                                end == NULL ? 0 : end + 1 - text.bytes,
-                               timing_columns, N_TIMING, &rows->timing, err);
+                               timing_columns, N_TIMING, &rows->timing, NULL);
     }
+    if (code == M2_E_RESULTS)
+        code = create_timing(rows, dirfd, err);
     text_free(&text);
     free(path);
     return code;
@@ -102,8 +110,7 @@ int rows_open(int dirfd, const char *resume_dir,
         code = csvlog_create(dirfd, "metrics.csv", columns, n, &rows->metrics,
                              err);
         if (code == 0)
-            code = csvlog_create(dirfd, "timing.csv", timing_columns, N_TIMING,
-                                 &rows->timing, err);
+            code = create_timing(rows, dirfd, err);
     }
     if (code != 0) {
         rows_close(rows);

@@ -25,7 +25,7 @@ struct trainer {
     struct rows *rows;
     char *last_path, *best_path;
     char *scaling; /* text for checkpoints */
-    int64_t n_windows;
+    int64_t n_windows, saved_step;
     double started_s, step_loss;
 };
 
@@ -85,9 +85,12 @@ static int save(struct trainer *trainer, const char *path, struct m2_error *err)
     };
     int code = rows_sync(trainer->rows, &trainer->state->metrics_bytes, err);
 
-    return code != 0 ? code
-                     : checkpoint_write(trainer->writer, path, &identity,
-                                        trainer->state, err);
+    if (code == 0)
+        code = checkpoint_write(trainer->writer, path, &identity,
+                                trainer->state, err);
+    if (code == 0)
+        trainer->saved_step = trainer->state->step;
+    return code;
 }
 
 /* True when `value` beats the best so far by more than min_delta. */
@@ -122,7 +125,8 @@ static bool note_metric(struct trainer *trainer, double value)
     return true;
 }
 
-/* The value that early stopping and the best checkpoint go by. */
+/* The value that early stopping and the best checkpoint go by; without
+ * validation windows the training loss stands in for val/loss. */
 static double metric_value(const struct trainer *trainer,
                            const struct score *score)
 {
@@ -155,13 +159,14 @@ static int write_row(struct trainer *trainer, const struct score *score,
 static void tell_evaluation(const struct trainer *trainer,
                             const struct score *score, bool is_best)
 {
-    double value = NAN;
+    char validation[48] = "";
+    double value;
 
-    score_find(score, "loss", &value);
-    log_info("step %" PRId64 " epoch %" PRId64 ": train/loss %.6g%s%.6g%s",
+    if (score_find(score, "loss", &value))
+        snprintf(validation, sizeof validation, ", val/loss %.6g", value);
+    log_info("step %" PRId64 " epoch %" PRId64 ": train/loss %.6g%s%s",
              trainer->state->step, trainer->state->epoch,
-             trainer->outcome->train_loss,
-             score->n > 0 ? ", val/loss " : ", no validation windows ", value,
+             trainer->outcome->train_loss, validation,
              is_best ? " (best)" : "");
 }
 
@@ -234,6 +239,7 @@ static void tell_progress(struct trainer *trainer, struct train_progress *out)
         .step = trainer->state->step,
         .total = trainer->outcome->total_steps,
         .epoch = trainer->state->epoch,
+        .saved = trainer->saved_step,
         .loss = trainer->step_loss,
         .samples_per_s = (double)trainer->outcome->samples / seconds,
         .seconds_left = done > 0 ? seconds / (double)done * (double)left : NAN,
@@ -259,6 +265,8 @@ static int loop(struct trainer *trainer, struct m2_error *err)
                 out_of_patience(trainer);
     int code = 0;
 
+    trainer->outcome->early_stopped =
+        done && trainer->state->step < trainer->outcome->total_steps;
     while (code == 0 && !done) {
         struct train_progress progress;
 
@@ -287,7 +295,8 @@ static int check_metric(const struct trainer *trainer,
     double ignored;
     int code = 0;
 
-    if (strcmp(metric, "train/loss") == 0 || names->n == 0 ||
+    if (strcmp(metric, "train/loss") == 0 ||
+        (names->n == 0 && strcmp(metric, "val/loss") == 0) ||
         (strncmp(metric, "val/", 4) == 0 &&
          score_find(names, metric + 4, &ignored)))
         return 0;
@@ -358,6 +367,7 @@ static int set_up(struct trainer *trainer, struct m2_error *err)
         trainer->config->train.batch_size;
     *trainer->state = resume != NULL ? resume->state
                                      : (struct train_state){.best_value = NAN};
+    trainer->saved_step = trainer->state->step;
     evaluator_names(trainer->evaluator, &names);
     code = check_metric(trainer, &names, err);
     if (code == 0)

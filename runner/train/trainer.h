@@ -13,6 +13,7 @@
 
 struct train_progress {
     int64_t step, total, epoch;
+    int64_t saved;        /* step of the last checkpoint */
     double loss;          /* of the last step */
     double samples_per_s; /* since this process began */
     double seconds_left;

@@ -52,6 +52,7 @@ message(enum log_level level, const char *format, va_list arguments)
         [LOG_ERROR] = "m2run: error: ",
         [LOG_WARNING] = "m2run: warning: ",
         [LOG_INFO] = "",
+        [LOG_NOTE] = "",
     };
     struct text line = {0};
 
@@ -91,6 +92,15 @@ void log_info(const char *format, ...)
 
     va_start(arguments, format);
     message(LOG_INFO, format, arguments);
+    va_end(arguments);
+}
+
+void log_note(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    message(LOG_NOTE, format, arguments);
     va_end(arguments);
 }
 

@@ -9,7 +9,7 @@
 
 #include "m2_plugin.h"
 
-enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO };
+enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_NOTE };
 
 /* Messages above this level are dropped on stderr, never in the file. LOG_INFO
  * at the start; LOG_WARNING is --quiet. */
@@ -20,6 +20,9 @@ void log_set_level(enum log_level level);
 __attribute__((format(printf, 1, 2))) void log_error(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void log_warning(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void log_info(const char *format, ...);
+
+/* To the run's file only: what stderr is told in other words. */
+__attribute__((format(printf, 1, 2))) void log_note(const char *format, ...);
 
 /* From now on messages go to this file, too, appended; log_close ends that. */
 int log_open(const char *path, struct m2_error *err);

@@ -1,0 +1,221 @@
+/* What becomes of a worker, and of the run it works on. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "schedule/crash.h"
+#include "schedule/pool_private.h"
+#include "schedule/signals.h"
+#include "util/memory.h"
+#include "util/timefmt.h"
+
+#define MAX_DEATHS   5
+#define EXIT_STOPPED 75
+
+struct pool_task *job_task(const struct job *job)
+{
+    return &job->pool->request->tasks[job->task];
+}
+
+static void set_text(char **place, const char *text)
+{
+    free(*place);
+    *place = memory_string(text, NULL);
+}
+
+/* "m2run: LABEL: WHAT..." */
+static void tell(struct job *job, const char *what, const char *more)
+{
+    struct text line = {0};
+
+    text_addf(&line, "m2run: %s: %s%s", job_task(job)->label, what, more);
+    progress_message(job->pool->progress, text_string(&line));
+    text_free(&line);
+}
+
+/* One line at once for every run that did not end as hoped. */
+static void tell_failure(struct job *job)
+{
+    const struct pool_task *task = job_task(job);
+    struct text what = {0};
+
+    text_addf(&what, "%s: ", task->result);
+    tell(job, text_string(&what),
+         task->reason != NULL ? task->reason : "no reason given");
+    text_free(&what);
+}
+
+static void note_failure(struct job *job)
+{
+    struct pool *pool = job->pool;
+
+    pool->n_failures++;
+    tell_failure(job);
+    if (pool->request->stop_on_error ||
+        (pool->request->max_failures > 0 &&
+         (int64_t)pool->n_failures >= pool->request->max_failures))
+        pool->giving_up = true;
+}
+
+static void on_end(struct job *job, const struct event *event)
+{
+    struct pool_task *task = job_task(job);
+
+    job->ended = true;
+    snprintf(task->result, sizeof task->result, "%s", event->state);
+    set_text(&task->path, event->path);
+    set_text(&task->reason, event->reason);
+    if (strcmp(event->state, "stopped") == 0) {
+        task->state = TASK_STOPPED;
+        return;
+    }
+    task->state = TASK_ENDED;
+    if (strcmp(event->state, "done") != 0)
+        note_failure(job);
+}
+
+static void on_error(struct job *job, const struct event *event)
+{
+    struct pool_task *task = job_task(job);
+
+    job->ended = true;
+    task->state = TASK_ERROR;
+    task->code = event->code;
+    snprintf(task->result, sizeof task->result, "%s", "error");
+    set_text(&task->reason, event->reason);
+    note_failure(job);
+}
+
+/* A new checkpoint shows that starting the worker again leads somewhere. */
+static void note_progress(struct pool_task *task, const struct event *event)
+{
+    if (event->saved > task->saved_step) {
+        task->saved_step = event->saved;
+        task->deaths = 0;
+    }
+}
+
+void job_event_line(void *context, char *line)
+{
+    struct job *job = context;
+    struct event event;
+
+    event_parse(line, &event);
+    switch (event.kind) {
+    case EVENT_PROGRESS:
+        note_progress(job_task(job), &event);
+        progress_update(job->pool->progress, job->slot, &event);
+        break;
+    case EVENT_END:
+        on_end(job, &event);
+        break;
+    case EVENT_HELD:
+        job->ended = true;
+        job_task(job)->state = TASK_HELD;
+        job->pool->looked_at_s = time_monotonic();
+        break;
+    case EVENT_ERROR:
+        on_error(job, &event);
+        break;
+    case EVENT_NONE:
+        break;
+    }
+}
+
+void job_message_line(void *context, char *line)
+{
+    struct job *job = context;
+    struct text text = {0};
+
+    if (job->pool->request->jobs > 1)
+        text_addf(&text, "%s: ", job_task(job)->label);
+    text_add(&text, line);
+    progress_message(job->pool->progress, text_string(&text));
+    text_free(&text);
+}
+
+static void publish_crash(struct job *job, const char *reason)
+{
+    const struct pool_request *request = job->pool->request;
+    struct pool_task *task = job_task(job);
+    struct run_place place = {request->root, request->name, task->label,
+                              task->identity};
+    struct m2_error err;
+
+    set_text(&task->reason, reason);
+    snprintf(task->result, sizeof task->result, "%s", "failed");
+    task->state = TASK_ENDED;
+    free(task->path);
+    task->path = NULL;
+    if (crash_publish(&place, reason, &task->path, &err) != 0)
+        tell(job, "warning: cannot publish the failed run: ", err.text);
+    note_failure(job);
+}
+
+/* A worker that ends by itself always says why, unless it could not begin. */
+static void note_silent_exit(struct job *job, int status)
+{
+    struct pool_task *task = job_task(job);
+    char reason[80];
+
+    snprintf(reason, sizeof reason,
+             "the worker ended with exit code %d without a word", status);
+    task->state = TASK_ERROR;
+    task->code = status >= -M2_E_USAGE && status <= -M2_E_DIFFERS
+                     ? -status
+                     : M2_E_INTERNAL;
+    snprintf(task->result, sizeof task->result, "%s", "error");
+    set_text(&task->reason, reason);
+    note_failure(job);
+}
+
+static bool is_crash(int signal)
+{
+    return signal == SIGSEGV || signal == SIGABRT || signal == SIGBUS ||
+           signal == SIGILL || signal == SIGFPE;
+}
+
+/* Killed from outside (SIGKILL, a lack of memory): tried again, unless that
+ * leads nowhere. */
+static void note_killed(struct job *job, int signal)
+{
+    struct pool_task *task = job_task(job);
+    char reason[160];
+
+    if (is_crash(signal)) {
+        snprintf(reason, sizeof reason,
+                 "the worker was killed by signal %d (%s)", signal,
+                 strsignal(signal));
+        publish_crash(job, reason);
+    } else if (++task->deaths >= MAX_DEATHS) {
+        snprintf(reason, sizeof reason,
+                 "%d workers died without a new checkpoint, the last one by "
+                 "signal %d (%s)",
+                 MAX_DEATHS, signal, strsignal(signal));
+        publish_crash(job, reason);
+    } else {
+        snprintf(reason, sizeof reason,
+                 "the worker was killed by signal %d (%s); starting it again",
+                 signal, strsignal(signal));
+        tell(job, "warning: ", reason);
+        task->state = TASK_WAITING;
+    }
+}
+
+void job_silent_end(struct job *job, int status)
+{
+    struct pool_task *task = job_task(job);
+
+    if (WIFSIGNALED(status) && is_crash(WTERMSIG(status))) {
+        note_killed(job, WTERMSIG(status));
+    } else if (stop_requests() > 0 ||
+               (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_STOPPED)) {
+        task->state = TASK_STOPPED;
+        snprintf(task->result, sizeof task->result, "%s", "stopped");
+    } else if (WIFSIGNALED(status)) {
+        note_killed(job, WTERMSIG(status));
+    } else {
+        note_silent_exit(job, WEXITSTATUS(status));
+    }
+}
