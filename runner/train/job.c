@@ -268,6 +268,39 @@ static int end_stopped(struct job *job, struct m2_error *err)
     return write_record(job, "stopped", job->result->reason, err);
 }
 
+/* What the training itself cost in this process. */
+static void tell_cost(const struct job *job)
+{
+    const struct train_outcome *outcome = &job->outcome;
+    double per_window = outcome->step_seconds / (double)outcome->samples;
+    int64_t n = job->session.dataset.parts[PART_TRAIN].n;
+
+    if (outcome->samples > 0)
+        log_info("%" PRId64 " windows per epoch: %.4g s per epoch, %.4g ms "
+                 "per training window; %.4g s in all, %.4g s of it in steps",
+                 n, per_window * (double)n, 1e3 * per_window, outcome->seconds,
+                 outcome->step_seconds);
+}
+
+static void tell_best(const struct job *job)
+{
+    struct text text = {0};
+
+    for (size_t i = 0; i < job->best.n; i++)
+        text_addf(&text, "%s%s %.6g", i > 0 ? ", " : "",
+                  job->best.items[i].name, job->best.items[i].value);
+    if (job->best.n > 0)
+        log_info("best validation, step %" PRId64 ": %s",
+                 job->outcome.state.best_step, text_string(&text));
+    text_clear(&text);
+    for (size_t i = 0; i < job->test.n; i++)
+        text_addf(&text, "%s%s %.6g", i > 0 ? ", " : "",
+                  job->test.items[i].name, job->test.items[i].value);
+    if (job->test.n > 0)
+        log_info("test, once: %s", text_string(&text));
+    text_free(&text);
+}
+
 static int finish(struct job *job, struct m2_error *err)
 {
     int code = scores_read_back(attempt_path(job->attempt), job->evaluator,
@@ -275,7 +308,11 @@ static int finish(struct job *job, struct m2_error *err)
 
     if (code == 0)
         code = score_test(job, err);
-    return code != 0 ? code : publish(job, "done", "", err);
+    if (code != 0)
+        return code;
+    tell_best(job);
+    tell_cost(job);
+    return publish(job, "done", "", err);
 }
 
 static int find_resume(struct job *job, struct m2_error *err)

@@ -235,6 +235,7 @@ static void add_outcome(json_t *record, const struct record_facts *facts)
     json_object_set_new(record, "early_stopped",
                         json_boolean(outcome->early_stopped));
     json_object_set_new(record, "seconds", number(outcome->seconds));
+    json_object_set_new(record, "step_seconds", number(outcome->step_seconds));
     json_object_set_new(record, "samples_per_s",
                         number(outcome->seconds > 0
                                    ? (double)outcome->samples / outcome->seconds

@@ -61,10 +61,12 @@ static void advance(struct trainer *trainer, const struct update *update)
 static int one_step(struct trainer *trainer, struct m2_error *err)
 {
     const struct train_state *state = trainer->state;
+    double begun_s = time_monotonic();
     struct update update;
     int code = updater_run(trainer->updater, state->step, state->epoch,
                            state->cursor, &update, err);
 
+    trainer->outcome->step_seconds += time_monotonic() - begun_s;
     if (code == 0)
         code = trace_step(trainer->state->trace, state->step + 1, update.loss,
                           update.grad_norm, err);

@@ -47,6 +47,7 @@ struct train_outcome {
     double train_loss;  /* of the last row */
     double best_value;
     double seconds;      /* of this process's loop */
+    double step_seconds; /* of these, in steps: no evaluation, no checkpoint */
     double first_step_s; /* monotonic time at which step 1 was done */
     int64_t samples;     /* windows trained on by this process */
 };
