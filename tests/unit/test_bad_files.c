@@ -145,6 +145,10 @@ static const struct reading csv[] = {
      "`time_format: \"%Y%m%d %H%M%S\"`", 0},
     {"histdata-style.csv", SIX "; time_format: %Y%m%d %H%M%S", 300,
      "rows divided at ';', as found in the file", NULL, 300},
+    {"histdata-style.csv",
+     "columns: [time, open, high, low, close, volume]; "
+     "time_format: \"%Y%m%d %H%M%S\"",
+     300, NULL, NULL, 0},
     {"leading-dot-plus.csv", NULL, 300, NULL, NULL, 0},
     {"long-line.csv", NULL, -1, "long-line.csv:12:1: 1 cell where",
      "the header has 6", 0},
