@@ -3,6 +3,10 @@
 #include "backends/cpu/columns.h"
 #include "backends/cpu/vector_math.h"
 
+/* Elements of several rows are worked on together: rows alone are too short
+ * for vectors. */
+enum { BLOCK = 128, PAD = 8 };
+
 struct dt_job {
     struct job job;
     const void *args;
@@ -11,26 +15,85 @@ struct dt_job {
 
 #define DT(job) ((const struct dt_job *)(const void *)(job))
 
+/* Rows [row, row + rows) and columns [col, col + cols) of a (T, H) view, at
+ * most BLOCK elements of it. */
+struct patch {
+    int64_t row, rows, col, cols;
+};
+
+static struct patch patch_start(int64_t task, int64_t total, int64_t heads)
+{
+    struct patch p = {.row = task * COLUMN_TILE, .cols = min_i64(heads, BLOCK)};
+
+    p.rows = min_i64(BLOCK / p.cols, COLUMN_TILE);
+    p.rows = min_i64(p.rows, total - p.row);
+    return p;
+}
+
+/* Along the columns, then down; false after the last one of the tile. */
+static bool patch_next(struct patch *p, int64_t end, int64_t heads)
+{
+    p->col += p->cols;
+    p->cols = min_i64(heads - p->col, BLOCK);
+    if (p->cols > 0)
+        return true;
+    p->col = 0;
+    p->cols = min_i64(heads, BLOCK);
+    p->row += p->rows;
+    p->rows = min_i64(p->rows, end - p->row);
+    return p->rows > 0;
+}
+
+/* v = raw + bias, zeros up to a whole vector; returns the padded length. */
+static int64_t patch_load(const struct patch *p, const struct m2_view *raw,
+                          const struct m2_view *bias, double *v)
+{
+    int64_t n = p->rows * p->cols, padded = round_up(n, PAD);
+
+    for (int64_t i = 0; i < p->rows; i++) {
+        const real *from = view_real(raw) + (p->row + i) * raw->ld + p->col;
+        const real *add = view_real(bias) + p->col;
+
+        for (int64_t j = 0; j < p->cols; j++)
+            v[i * p->cols + j] = (double)from[j] + (double)add[j];
+    }
+    for (; n < padded; n++)
+        v[n] = 0;
+    return padded;
+}
+
+static void patch_store(const struct patch *p, const struct m2_view *out,
+                        const double *v)
+{
+    for (int64_t i = 0; i < p->rows; i++) {
+        real *to = view_real(out) + (p->row + i) * out->ld + p->col;
+
+        for (int64_t j = 0; j < p->cols; j++)
+            to[j] = (real)v[i * p->cols + j];
+    }
+}
+
 static void dt_tile(const struct job *job, int64_t task, char *scratch)
 {
     const struct m2_dt *op = DT(job)->args;
-    const real *bias = view_real(&op->bias);
+    int64_t heads = op->dt.cols;
     int64_t end = min_i64((task + 1) * COLUMN_TILE, op->dt.rows);
+    struct patch p = patch_start(task, op->dt.rows, heads);
 
     (void)scratch;
-    for (int64_t t = task * COLUMN_TILE; t < end; t++) {
-        const real *raw = view_real(&op->raw) + t * op->raw.ld;
-        real *dt = view_real(&op->dt) + t * op->dt.ld;
+    do {
+        double v[BLOCK];
+        int64_t n = patch_load(&p, &op->raw, &op->bias, v);
 
 #pragma omp simd
-        for (int64_t j = 0; j < op->dt.cols; j++) {
-            double step = softplus_f64((double)raw[j] + (double)bias[j]);
+        for (int64_t i = 0; i < n; i++) {
+            double step = softplus_f64(v[i]);
 
             step = step < op->low ? op->low : step;
-            step = step > op->high ? op->high : step;
-            dt[j] = (real)step;
+            v[i] = step > op->high ? op->high : step;
         }
-    }
+        patch_store(&p, &op->dt, v);
+    } while (patch_next(&p, end, heads));
 }
 
 int OP(dt)(struct handle *h, const void *args, struct m2_error *err)
@@ -47,34 +110,45 @@ int OP(dt)(struct handle *h, const void *args, struct m2_error *err)
     return M2_OK;
 }
 
+/* Slope of clamp(softplus(v)). */
+ALWAYS_INLINE double dt_slope(double v, double low, double high)
+{
+    double step = softplus_f64(v);
+    double slope = sigmoid_f64(v);
+
+    slope = v > 20.0 ? 1.0 : slope;
+    slope = step < low ? 0.0 : slope;
+    return step > high ? 0.0 : slope;
+}
+
 static void dt_backward_tile(const struct job *job, int64_t task, char *scratch)
 {
     const struct m2_dt_backward *op = DT(job)->args;
-    const real *bias = view_real(&op->bias);
     int64_t heads = op->draw.cols;
     int64_t end = min_i64((task + 1) * COLUMN_TILE, op->draw.rows);
+    struct patch p = patch_start(task, op->draw.rows, heads);
     double *sum = DT(job)->partial + task * heads;
 
     (void)scratch;
     memset(sum, 0, (size_t)heads * sizeof *sum);
-    for (int64_t t = task * COLUMN_TILE; t < end; t++) {
-        const real *raw = view_real(&op->raw) + t * op->raw.ld;
-        const real *ddt = view_real(&op->ddt) + t * op->ddt.ld;
-        real *draw = view_real(&op->draw) + t * op->draw.ld;
+    do {
+        double v[BLOCK];
+        int64_t n = patch_load(&p, &op->raw, &op->bias, v);
 
 #pragma omp simd
-        for (int64_t j = 0; j < heads; j++) {
-            double v = (double)raw[j] + (double)bias[j];
-            double step = softplus_f64(v);
-            double slope = sigmoid_f64(v);
-            double d = (double)ddt[j] * (v > 20.0 ? 1.0 : slope);
+        for (int64_t i = 0; i < n; i++)
+            v[i] = dt_slope(v[i], op->low, op->high);
+        for (int64_t i = 0; i < p.rows; i++) {
+            const real *ddt =
+                view_real(&op->ddt) + (p.row + i) * op->ddt.ld + p.col;
 
-            d = step < op->low ? 0.0 : d;
-            d = step > op->high ? 0.0 : d;
-            draw[j] = (real)d;
-            sum[j] += d;
+            for (int64_t j = 0; j < p.cols; j++) {
+                v[i * p.cols + j] *= (double)ddt[j];
+                sum[p.col + j] += v[i * p.cols + j];
+            }
         }
-    }
+        patch_store(&p, &op->draw, v);
+    } while (patch_next(&p, end, heads));
 }
 
 size_t WORKSPACE(dt_backward)(const struct handle *h, const void *args)
