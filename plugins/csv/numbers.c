@@ -135,8 +135,7 @@ static bool is_word(const char *text, size_t n, const char *word)
 }
 
 /* Words that stand for a value that is not there. */
-static enum number_kind read_word(const struct number_format *format,
-                                  const char *text, size_t n)
+static enum number_kind read_word(const char *text, size_t n)
 {
     static const char *const missing[] = {"na",   "n/a",  "#n/a", "nan",
                                           "-nan", "null", "none", "-"};
@@ -148,7 +147,6 @@ static enum number_kind read_word(const struct number_format *format,
     if (is_word(text + sign, n - sign, "inf") ||
         is_word(text + sign, n - sign, "infinity"))
         return NUMBER_INFINITE;
-    (void)format;
     return NUMBER_NONE;
 }
 
@@ -171,7 +169,7 @@ enum number_kind number_read(const struct number_format *format,
     if (n == 0 || is_listed(format, text, n))
         return NUMBER_MISSING;
     if (!scan_number(format, text, n, &d))
-        return read_word(format, text, n);
+        return read_word(text, n);
     /* Both factors are exact, so one operation rounds once: the nearest
      * double (Clinger 1990). */
     if (!d.is_small || d.mantissa > UINT64_C(1) << 53 || d.exponent > 22 ||
@@ -187,11 +185,12 @@ enum number_kind number_read(const struct number_format *format,
 const char *number_hint(const struct number_format *format, const char *text,
                         size_t n)
 {
+    static const char decimal_comma[] = "`decimal: \",\"`";
     static const struct {
         char decimal, thousands;
         const char *hint;
     } others[] = {
-        {',', '\0', "`decimal: \",\"`"},
+        {',', '\0', decimal_comma},
         {'.', ',', "`thousands: \",\"`"},
         {',', '.', "`decimal: \",\"` with `thousands: \".\"`"},
         {'.', '\'', "`thousands: \"'\"`"},
@@ -199,15 +198,20 @@ const char *number_hint(const struct number_format *format, const char *text,
         {',', ' ', "`decimal: \",\"` with `thousands: \" \"`"},
         {'.', '\0', "`decimal: \".\"`"},
     };
+    const char *found = NULL;
     struct decimal d;
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         const struct number_format other = {.decimal = others[i].decimal,
                                             .thousands = others[i].thousands};
-        if ((other.decimal != format->decimal ||
-             other.thousands != format->thousands) &&
-            scan_number(&other, text, n, &d))
-            return others[i].hint;
+        if ((other.decimal == format->decimal &&
+             other.thousands == format->thousands) ||
+            !scan_number(&other, text, n, &d))
+            continue;
+        if (found == decimal_comma && other.thousands == ',')
+            return "`decimal: \",\"` or `thousands: \",\"`";
+        if (found == NULL)
+            found = others[i].hint;
     }
-    return NULL;
+    return found;
 }

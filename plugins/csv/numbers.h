@@ -28,13 +28,6 @@ enum number_kind {
 enum number_kind number_read(const struct number_format *format,
                              const char *text, size_t n, double *out);
 
-/* A number or a text that means a missing one: what stands in a column of
- * numbers. */
-static inline bool number_is_numeric(enum number_kind kind)
-{
-    return kind == NUMBER_VALUE || kind == NUMBER_TOO_LARGE;
-}
-
 /* The option that would make a number of this text, as `decimal: ","`, or
  * NULL. */
 const char *number_hint(const struct number_format *format, const char *text,

@@ -249,31 +249,37 @@ int pattern_check(const char *pattern, struct m2_error *err)
 
 /* ---- hints ------------------------------------------------------------ */
 
+/* Dates; the first one goes with a clock without a mark, too. */
+static const char *const usual_dates[] = {
+    "%Y%m%d",   "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y",  "%d-%m-%Y", "%m-%d-%Y",
+    "%d %b %Y", "%d-%b-%Y", "%b %d %Y", "%b %d, %Y", "%Y-%b-%d", "%d.%m.%y",
+    "%d/%m/%y", "%m/%d/%y", "%d-%b-%y", "%Y/%m/%d",  "%Y-%m-%d", "%d%b%Y"};
+static const char *const usual_clocks[] = {
+    "",        " %H:%M",   " %H:%M:%S",    " %H:%M:%S.%f",
+    " %H%M",   " %H%M%S",  " %I:%M %p",    " %I:%M:%S %p",
+    "T%H%M%S", "T%H%M%SZ", " %H:%M:%S %z", "%H",
+    "%H%M",    "%H%M%S"};
+
 void pattern_hint(const char *text, size_t n, char out[PATTERN_HINT])
 {
-    static const char *const dates[] = {
-        "%Y%m%d",   "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y",  "%d-%m-%Y", "%m-%d-%Y",
-        "%d %b %Y", "%d-%b-%Y", "%b %d %Y", "%b %d, %Y", "%Y-%b-%d", "%d.%m.%y",
-        "%d/%m/%y", "%m/%d/%y", "%d-%b-%y", "%Y/%m/%d",  "%Y-%m-%d", "%d%b%Y"};
-    static const char *const clocks[] = {
-        "",         " %H:%M",       " %H:%M:%S",    " %H:%M:%S.%f",
-        " %H%M",    " %H%M%S",      "%H",           "%H%M",
-        "%H%M%S",   " %I:%M %p",    " %I:%M:%S %p", "T%H%M%S",
-        "T%H%M%SZ", " %H:%M:%S %z", "-%H:%M:%S"};
+    const size_t n_dates = sizeof usual_dates / sizeof usual_dates[0];
+    const size_t n_clocks = sizeof usual_clocks / sizeof usual_clocks[0];
     size_t used = 0;
     int found = 0;
 
     out[0] = '\0';
-    for (size_t i = 0; i < sizeof dates / sizeof dates[0]; i++)
-        for (size_t k = 0; k < sizeof clocks / sizeof clocks[0]; k++) {
-            char pattern[40];
-            struct written_time written;
-            snprintf(pattern, sizeof pattern, "%s%s", dates[i], clocks[k]);
-            if (found == 2 || !pattern_read(pattern, text, n, &written) ||
-                !civil_is_valid(&written.civil))
-                continue;
-            used += (size_t)snprintf(out + used, PATTERN_HINT - used,
-                                     "%s`time_format: \"%s\"`",
-                                     found++ > 0 ? " or " : "", pattern);
-        }
+    for (size_t i = 0; i < n_dates * n_clocks && found < 2; i++) {
+        const char *date = usual_dates[i / n_clocks];
+        const char *clock = usual_clocks[i % n_clocks];
+        char pattern[40];
+        struct written_time written;
+        snprintf(pattern, sizeof pattern, "%s%s", date, clock);
+        if ((clock[0] == '%' && i >= n_clocks) ||
+            !pattern_read(pattern, text, n, &written) ||
+            !civil_is_valid(&written.civil))
+            continue;
+        used += (size_t)snprintf(out + used, PATTERN_HINT - used,
+                                 "%s`time_format: \"%s\"`",
+                                 found++ > 0 ? " or " : "", pattern);
+    }
 }

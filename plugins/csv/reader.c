@@ -1,5 +1,5 @@
 /* Bytes to records. */
-#include "csv/reader.h"
+#include "csv/record.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,62 +10,20 @@
 
 enum { FIRST_CAPACITY = 64 << 10, READ_CAPACITY = 256 << 10 };
 
-/* How a step of the tokenizer ended. */
-enum scan {
-    SCAN_DELIMITER,
-    SCAN_LINE_END,
-    SCAN_MORE, /* the bytes at hand do not reach to the end of the record */
-    SCAN_ERROR,
-};
-
-/* Where the tokenizer is within a record. */
-struct cursor {
-    char *at;
-    const char *limit;
-    const char *line_start;
-    uint32_t lines; /* line ends inside quotes so far */
-    const char *open_quote;
-    uint32_t quote_line, quote_column;
-};
-
 /* ---- messages --------------------------------------------------------- */
-
-__attribute__((format(printf, 5, 0))) static int
-fail_at(const struct reader *reader, uint64_t line, uint32_t column,
-        struct m2_error *err, const char *format, va_list arguments)
-{
-    char message[1024];
-
-    vsnprintf(message, sizeof message, format, arguments);
-    return m2_fail(err, M2_E_DATA, "%s:%" PRIu64 ":%" PRIu32 ": %s",
-                   reader->input.source.path, line, column, message);
-}
 
 int reader_fail(const struct reader *reader, const struct cell *cell,
                 struct m2_error *err, const char *format, ...)
 {
     va_list arguments;
+    char message[1400];
 
     va_start(arguments, format);
-    int status = fail_at(reader, reader->record_line + cell->line, cell->column,
-                         err, format, arguments);
+    vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    return status;
-}
-
-/* The same where there is no cell yet. */
-__attribute__((format(printf, 4, 5))) static enum scan
-scan_fail(const struct reader *reader, const struct cursor *cursor,
-          struct m2_error *err, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    fail_at(reader, reader->line + cursor->lines,
-            (uint32_t)(cursor->at - cursor->line_start) + 1, err, format,
-            arguments);
-    va_end(arguments);
-    return SCAN_ERROR;
+    return m2_fail(err, M2_E_DATA, "%s:%" PRIu64 ":%" PRIu32 ": %s",
+                   reader->input.source.path, reader->record_line + cell->line,
+                   cell->column, message);
 }
 
 /* Never cut inside a character; what is none becomes a '?'. */
@@ -156,183 +114,7 @@ static int fill(struct reader *reader, const struct cursor *cursor,
     return M2_OK;
 }
 
-/* ---- the tokenizer ---------------------------------------------------- */
-
-static bool is_blank(const struct reader *reader, char c)
-{
-    return c == ' ' || (c == '\t' && reader->format.delimiter != '\t');
-}
-
-/* The bytes at hand are at their end: ask for more, or that is the end of the
- * line, too. */
-static enum scan end_of_bytes(const struct reader *reader)
-{
-    return !reader->at_end || reader->is_part ? SCAN_MORE : SCAN_LINE_END;
-}
-
-/* What follows a cell. */
-static enum scan scan_end(const struct reader *reader, struct cursor *cursor,
-                          struct m2_error *err)
-{
-    char c = *cursor->at;
-
-    if (c == '\n') {
-        cursor->at++;
-        return SCAN_LINE_END;
-    }
-    if (c == '\r') {
-        if (cursor->at + 1 == cursor->limit && !reader->at_end)
-            return SCAN_MORE;
-        cursor->at += cursor->at[1] == '\n' ? 2 : 1;
-        return SCAN_LINE_END;
-    }
-    if (c == '\0' && cursor->at == cursor->limit)
-        return end_of_bytes(reader);
-    if (c == '\0')
-        return scan_fail(
-            reader, cursor, err,
-            "a NUL byte (byte %" PRIu64 " of the file): the file is damaged, "
-            "or no text",
-            reader->offset + (uint64_t)(cursor->at - reader->bytes));
-    cursor->at++;
-    return SCAN_DELIMITER;
-}
-
-static void trim_end(const struct reader *reader, struct cell *cell)
-{
-    while (cell->n > 0 && is_blank(reader, cell->text[cell->n - 1]))
-        cell->n--;
-}
-
-static enum scan scan_plain(const struct reader *reader, struct cursor *cursor,
-                            struct cell *cell, struct m2_error *err)
-{
-    const char *start = cursor->at;
-
-    while (!reader->is_special[(unsigned char)*cursor->at])
-        cursor->at++;
-    cell->n = (uint32_t)(cursor->at - start);
-    trim_end(reader, cell);
-    return scan_end(reader, cursor, err);
-}
-
-/* Counts the line ends in a quoted text, and finds the last one. */
-static void count_lines(struct cursor *cursor, const char *from, const char *to)
-{
-    for (const char *p = from; p < to; p++) {
-        if (*p != '\n' && *p != '\r')
-            continue;
-        if (*p == '\r' && p + 1 < to && p[1] == '\n')
-            p++;
-        cursor->lines++;
-        cursor->line_start = p + 1;
-    }
-}
-
-/* Finds the closing quote, which is not doubled; NULL when it is not there. */
-static char *find_close(struct cursor *cursor, struct cell *cell)
-{
-    char *p = cursor->at;
-
-    for (;;) {
-        p = memchr(p, '"', (size_t)(cursor->limit - p));
-        if (p == NULL || p + 1 == cursor->limit || p[1] != '"')
-            return p;
-        cell->doubled = true;
-        p += 2;
-    }
-}
-
-static enum scan fail_unclosed(const struct reader *reader,
-                               struct cursor *cursor, struct m2_error *err)
-{
-    if (!reader->at_end || reader->is_part)
-        return SCAN_MORE;
-    m2_fail(err, M2_E_DATA,
-            "%s:%" PRIu64 ":%" PRIu32 ": a quoted cell begins here, and the "
-            "file ends inside it",
-            reader->input.source.path, reader->line + cursor->quote_line,
-            cursor->quote_column);
-    return SCAN_ERROR;
-}
-
-static enum scan scan_quoted(const struct reader *reader, struct cursor *cursor,
-                             struct cell *cell, struct m2_error *err)
-{
-    cursor->open_quote = cursor->at;
-    cursor->quote_line = cursor->lines;
-    cursor->quote_column = cell->column;
-    char *start = ++cursor->at, *close = find_close(cursor, cell);
-    if (close == NULL)
-        return fail_unclosed(reader, cursor, err);
-    if (close + 1 == cursor->limit && !reader->at_end)
-        return SCAN_MORE;
-    char *nul = memchr(start, '\0', (size_t)(close - start));
-    count_lines(cursor, start, nul != NULL ? nul : close);
-    if (nul != NULL) {
-        cursor->at = nul;
-        return scan_end(reader, cursor, err);
-    }
-    cursor->open_quote = NULL;
-    cell->quoted = true;
-    cell->text = start;
-    cell->n = (uint32_t)(close - start);
-    cursor->at = close + 1;
-    while (is_blank(reader, *cursor->at) && reader->format.delimiter != ' ')
-        cursor->at++;
-    if (!reader->is_special[(unsigned char)*cursor->at])
-        return scan_fail(reader, cursor, err,
-                         "text after the closing quote of a cell; a quote "
-                         "inside a quoted cell is written twice");
-    return scan_end(reader, cursor, err);
-}
-
-static struct cell *next_cell(struct reader *reader, struct m2_error *err)
-{
-    if (reader->n_cells < reader->cells_capacity)
-        return &reader->cells[reader->n_cells];
-    struct cell *cells = memory_grow(reader->cells, &reader->cells_capacity,
-                                     reader->n_cells + 1, sizeof *cells, err);
-    if (cells == NULL)
-        return NULL;
-    reader->cells = cells;
-    return &cells[reader->n_cells];
-}
-
-static enum scan scan_cell(struct reader *reader, struct cursor *cursor,
-                           struct m2_error *err)
-{
-    struct cell *cell = next_cell(reader, err);
-    bool by_blanks = reader->format.delimiter == ' ';
-
-    if (cell == NULL)
-        return SCAN_ERROR;
-    while (is_blank(reader, *cursor->at))
-        cursor->at++;
-    *cell = (struct cell){
-        .text = cursor->at,
-        .column = (uint32_t)(cursor->at - cursor->line_start) + 1,
-        .line = cursor->lines,
-    };
-    enum scan end = *cursor->at == '"' ? scan_quoted(reader, cursor, cell, err)
-                                       : scan_plain(reader, cursor, cell, err);
-    /* blanks at the end of a line delimit nothing */
-    if (!by_blanks || cell->n > 0 || cell->quoted || end != SCAN_LINE_END ||
-        reader->n_cells == 0)
-        reader->n_cells++;
-    return end;
-}
-
-/* Goes past the rest of a line. */
-static enum scan scan_line(const struct reader *reader, struct cursor *cursor)
-{
-    cursor->at += strcspn(cursor->at, "\r\n");
-    while (*cursor->at == '\0' && cursor->at < cursor->limit) {
-        cursor->at++; /* a NUL in a line that is not read */
-        cursor->at += strcspn(cursor->at, "\r\n");
-    }
-    return scan_end(reader, cursor, NULL);
-}
+/* ---- records ---------------------------------------------------------- */
 
 /* 1 when a comment begins here, -1 when more bytes are needed to tell. */
 static int is_comment(const struct reader *reader)
@@ -346,18 +128,6 @@ static int is_comment(const struct reader *reader)
     if (both == n)
         return 1;
     return reader->at_end ? 0 : -1;
-}
-
-static enum scan scan_record(struct reader *reader, struct cursor *cursor,
-                             struct m2_error *err)
-{
-    enum scan end;
-
-    reader->n_cells = 0;
-    do
-        end = scan_cell(reader, cursor, err);
-    while (end == SCAN_DELIMITER);
-    return end;
 }
 
 /* Doubled quotes become single ones, now that the record will not be scanned
@@ -394,8 +164,8 @@ static int take_line(struct reader *reader, struct cursor *cursor,
 
     if (comment < 0)
         return NEED_MORE;
-    end = comment || unread ? scan_line(reader, cursor)
-                            : scan_record(reader, cursor, err);
+    end = comment || unread ? record_skip_line(reader, cursor)
+                            : record_scan(reader, cursor, err);
     if (end == SCAN_MORE)
         return NEED_MORE;
     if (end == SCAN_ERROR)
