@@ -127,9 +127,16 @@ int attempt_copy_file(const struct attempt *attempt, const char *from_dir,
 bool attempt_superseded(const struct attempt *attempt)
 {
     struct stat facts;
+    char *published = NULL;
+    bool superseded = fstatat(attempt->dirfd, "owner.json", &facts, 0) != 0 &&
+                      (errno == ENOENT || errno == ESTALE);
 
-    return fstatat(attempt->dirfd, "owner.json", &facts, 0) != 0 &&
-           (errno == ENOENT || errno == ESTALE);
+    /* Whoever publishes takes a moment to remove the others. */
+    if (!superseded &&
+        store_find_published(&attempt->place, &published, NULL) == 0)
+        superseded = published != NULL;
+    free(published);
+    return superseded;
 }
 
 int attempt_heartbeat(struct attempt *attempt, struct m2_error *err)

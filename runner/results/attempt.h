@@ -53,7 +53,8 @@ const struct owner *attempt_owner(const struct attempt *attempt);
  * NULL and belongs to the attempt. */
 char *const *attempt_earlier(const struct attempt *attempt);
 
-/* True when our files are gone: another attempt has published the run. */
+/* True when another attempt has published the run: our files are gone, or will
+ * be in a moment. */
 bool attempt_superseded(const struct attempt *attempt);
 
 /* Call often; writes a heartbeat at most every ten seconds.  M2_E_RESULTS

@@ -103,7 +103,7 @@ int csvlog_continue(int dirfd, const char *file, const char *from_path,
     if (code == 0)
         code = text_check(&header, err);
     if (code == 0 &&
-        ((int64_t)old.length < bytes || (size_t)bytes < header.length ||
+        ((int64_t)old.length < bytes || bytes < (int64_t)header.length ||
          memcmp(old.bytes, header.bytes, header.length) != 0 ||
          old.bytes[bytes - 1] != '\n'))
         code = m2_fail(err, M2_E_RESULTS,
@@ -160,17 +160,19 @@ void csvlog_close(struct csvlog *log)
     free(log);
 }
 
-/* Splits a line in place; returns the number of cells. */
+/* Splits a line in place; returns the number of cells, of which at most
+ * `limit` are noted. */
 static size_t split_line(char *line, char **cells, size_t limit)
 {
     size_t n = 0;
 
-    for (char *cell = line; cell != NULL && n < limit; n++) {
+    for (char *cell = line; cell != NULL; n++) {
         char *comma = strchr(cell, ',');
 
         if (comma != NULL)
             *comma++ = '\0';
-        cells[n] = cell;
+        if (n < limit)
+            cells[n] = cell;
         cell = comma;
     }
     return n;

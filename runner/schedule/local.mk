@@ -8,3 +8,6 @@ librunner_a_SOURCES += \
 	runner/schedule/progress.c runner/schedule/progress.h \
 	runner/schedule/signals.c runner/schedule/signals.h \
 	runner/schedule/worker_process.c runner/schedule/worker_process.h
+
+unit_tests += tests/unit/test_crash tests/unit/test_events
+tests_unit_test_crash_SOURCES = tests/unit/test_crash.c $(results_folder)
