@@ -202,11 +202,12 @@ static void add_data(const struct run_entry *entry, struct text *out)
         add_part(name, part, out);
     json_array_foreach (json_object_get(data, "facts"), i, fact) {
         const char *where = json_string_value(json_object_get(fact, "where"));
+        const char *what = json_string_value(json_object_get(fact, "what"));
 
-        text_addf(
-            out, "  %" JSON_INTEGER_FORMAT " %s%s%s\n", integer_of(fact, "n"),
-            json_string_value(json_object_get(fact, "what")),
-            where != NULL ? ", first at " : "", where != NULL ? where : "");
+        text_addf(out, "  %" JSON_INTEGER_FORMAT " %s%s%s\n",
+                  integer_of(fact, "n"), what != NULL ? what : "?",
+                  where != NULL ? ", first at " : "",
+                  where != NULL ? where : "");
     }
     for (; *files != '\0'; files += strcspn(files, "\n") + 1) {
         int length = (int)strcspn(files, "\n");

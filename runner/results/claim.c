@@ -40,6 +40,24 @@ static struct attempt *attempt_new(const struct run_place *place,
     return attempt;
 }
 
+static int read_label(const char *path, char **out, struct m2_error *err)
+{
+    struct text text = {0};
+    int code = file_check_regular(path, M2_E_RESULTS, err);
+
+    if (code == 0)
+        code = file_read(path, RUN_LABEL_MAX + 1, M2_E_RESULTS, &text, err);
+    if (code == 0 && !run_label_is_valid(text_string(&text)))
+        code = m2_fail(err, M2_E_RESULTS,
+                       "%s: damaged: no label of a run; remove it", path);
+    if (code == 0) {
+        *out = text_steal(&text, err);
+        code = *out == NULL ? M2_E_MEMORY : 0;
+    }
+    text_free(&text);
+    return code;
+}
+
 /* The first claimer's label is the run's for ever: link() decides who was
  * first, and everybody reads what is there. */
 static int fix_label(struct attempt *attempt, const char *label,
@@ -63,13 +81,11 @@ static int fix_label(struct attempt *attempt, const char *label,
         unlink(mine);
     }
     if (code == 0)
-        code = file_read(path, RUN_LABEL_MAX + 1, M2_E_RESULTS, &text, err);
-    if (code == 0)
-        attempt->label = text_steal(&text, err);
+        code = read_label(path, &attempt->label, err);
     text_free(&text);
     free(mine);
     free(path);
-    return code != 0 ? code : (attempt->label == NULL ? M2_E_MEMORY : 0);
+    return code;
 }
 
 /* Number of an attempt folder, 0 for any other name. */

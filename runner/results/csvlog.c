@@ -97,8 +97,10 @@ int csvlog_continue(int dirfd, const char *file, const char *from_path,
                     struct csvlog **out, struct m2_error *err)
 {
     struct text old = {0}, header = {0};
-    int code = file_read(from_path, TABLE_LIMIT, M2_E_RESULTS, &old, err);
+    int code = file_check_regular(from_path, M2_E_RESULTS, err);
 
+    if (code == 0)
+        code = file_read(from_path, TABLE_LIMIT, M2_E_RESULTS, &old, err);
     add_cells(&header, columns, n_columns);
     if (code == 0)
         code = text_check(&header, err);
@@ -160,22 +162,17 @@ void csvlog_close(struct csvlog *log)
     free(log);
 }
 
-/* Splits a line in place; returns the number of cells, of which at most
- * `limit` are noted. */
-static size_t split_line(char *line, char **cells, size_t limit)
+/* Splits a line with n cells in place. */
+static void split_line(char *line, char **cells, size_t n)
 {
-    size_t n = 0;
-
-    for (char *cell = line; cell != NULL; n++) {
-        char *comma = strchr(cell, ',');
+    for (size_t i = 0; i < n; i++) {
+        char *comma = strchr(line, ',');
 
         if (comma != NULL)
             *comma++ = '\0';
-        if (n < limit)
-            cells[n] = cell;
-        cell = comma;
+        cells[i] = line;
+        line = comma;
     }
-    return n;
 }
 
 static size_t count_char(const char *text, char what)
@@ -190,15 +187,15 @@ static size_t count_char(const char *text, char what)
 static int fill_table(struct csv_table *table, const char *path,
                       struct m2_error *err)
 {
-    size_t n_lines = count_char(table->memory, '\n'), n_cells;
     char *line = table->memory, *end = strchr(line, '\n');
+    size_t n_cells;
 
     if (end == NULL)
         return m2_fail(err, M2_E_RESULTS, "%s: has no header line", path);
     *end = '\0';
     table->n_columns = count_char(line, ',') + 1;
-    if (!size_multiply(n_lines + 1, table->n_columns, &n_cells))
-        return m2_fail(err, M2_E_MEMORY, "%s: too large", path);
+    /* Every cell ends with one of the two. */
+    n_cells = count_char(end + 1, ',') + count_char(end + 1, '\n');
     table->columns = memory_zeroed(table->n_columns, sizeof(char *), err);
     table->cells = memory_zeroed(n_cells, sizeof(char *), err);
     if (table->columns == NULL || table->cells == NULL)
@@ -208,30 +205,49 @@ static int fill_table(struct csv_table *table, const char *path,
         char **row = table->cells + table->n_rows * table->n_columns;
 
         *end = '\0';
-        if (split_line(line, row, table->n_columns) != table->n_columns)
+        if (count_char(line, ',') + 1 != table->n_columns)
             return m2_fail(err, M2_E_RESULTS, "%s:%zu: expected %zu columns",
                            path, table->n_rows + 2, table->n_columns);
+        split_line(line, row, table->n_columns);
         table->n_rows++;
     }
     return 0;
+}
+
+/* Takes the text. */
+static int table_from(const char *path, struct text *text,
+                      struct csv_table *out, struct m2_error *err)
+{
+    int code;
+
+    *out = (struct csv_table){.memory = text_steal(text, err)};
+    code = out->memory == NULL ? M2_E_MEMORY : fill_table(out, path, err);
+    if (code != 0)
+        csv_table_free(out);
+    return code;
+}
+
+int csv_table_parse(const char *path, const char *bytes, size_t size,
+                    struct csv_table *out, struct m2_error *err)
+{
+    struct text text = {0};
+
+    text_add_bytes(&text, bytes, size);
+    return table_from(path, &text, out, err);
 }
 
 int csv_table_read(const char *path, struct csv_table *out,
                    struct m2_error *err)
 {
     struct text text = {0};
-    int code = file_read(path, TABLE_LIMIT, M2_E_RESULTS, &text, err);
+    int code = file_check_regular(path, M2_E_RESULTS, err);
 
     *out = (struct csv_table){0};
-    if (code == 0) {
-        out->memory = text_steal(&text, err);
-        code = out->memory == NULL ? M2_E_MEMORY : 0;
-    }
     if (code == 0)
-        code = fill_table(out, path, err);
+        code = file_read(path, TABLE_LIMIT, M2_E_RESULTS, &text, err);
+    if (code == 0)
+        code = table_from(path, &text, out, err);
     text_free(&text);
-    if (code != 0)
-        csv_table_free(out);
     return code;
 }
 

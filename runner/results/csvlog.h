@@ -36,6 +36,9 @@ struct csv_table {
 };
 int csv_table_read(const char *path, struct csv_table *out,
                    struct m2_error *err);
+/* The same of bytes; `path` is the name for messages. */
+int csv_table_parse(const char *path, const char *bytes, size_t size,
+                    struct csv_table *out, struct m2_error *err);
 void csv_table_free(struct csv_table *table);
 /* Column index or -1. */
 int csv_table_column(const struct csv_table *table, const char *name);

@@ -43,31 +43,43 @@ const json_t *run_value(const struct run_entry *entry, const char *group,
     return json_object_get(object, key);
 }
 
+void run_entry_parse(struct run_entry *entry, const char *bytes, size_t size)
+{
+    struct text reason = {0};
+    json_error_t error;
+    json_t *record = json_loadb(bytes, size, 0, &error);
+
+    if (json_is_object(record)) {
+        entry->record = record;
+        return;
+    }
+    if (record == NULL)
+        text_addf(&reason, "%s/run.json:%d:%d: not a run.json: %s", entry->path,
+                  error.line, error.column, error.text);
+    else
+        text_addf(&reason, "%s/run.json: not a run.json: no object",
+                  entry->path);
+    entry->damage = text_steal(&reason, NULL);
+    json_decref(record);
+}
+
 /* run.json may be missing (a run that has just begun) or damaged; neither
  * hides the run. */
 static int load_record(struct run_entry *entry, struct m2_error *err)
 {
     struct text text = {0};
     struct m2_error cause;
-    json_error_t error;
     char *path = path_join(entry->path, "run.json", err);
     int code = path == NULL ? M2_E_MEMORY : 0;
 
     if (code == 0 && file_exists(path)) {
-        if (file_read(path, RECORD_LIMIT, M2_E_RESULTS, &text, &cause) != 0)
-            entry->damage = memory_string(cause.text, err);
+        if (file_check_regular(path, M2_E_RESULTS, &cause) == 0 &&
+            file_read(path, RECORD_LIMIT, M2_E_RESULTS, &text, &cause) == 0)
+            run_entry_parse(entry, text_string(&text), text.length);
         else
-            entry->record =
-                json_loadb(text_string(&text), text.length, 0, &error);
-        if (entry->damage == NULL && !json_is_object(entry->record)) {
-            struct text reason = {0};
-
-            text_addf(&reason, "%s:%d:%d: not a run.json: %s", path, error.line,
-                      error.column, error.text);
-            entry->damage = text_steal(&reason, err);
-            json_decref(entry->record);
-            entry->record = NULL;
-        }
+            entry->damage = memory_string(cause.text, NULL);
+        if (entry->record == NULL && entry->damage == NULL)
+            code = m2_fail(err, M2_E_MEMORY, "%s: out of memory", path);
     }
     text_free(&text);
     free(path);
@@ -206,9 +218,10 @@ static int add_active(struct loading *loading, const char *active,
                              : path_list(active, M2_E_RESULTS, &names, NULL);
     size_t i = names.count;
 
-    if (code == 0 && file_exists(label))
-        code = file_read(label, 2 * RUN_LABEL_MAX, M2_E_RESULTS, &run,
-                         loading->err);
+    if (code == 0 && file_check_regular(label, M2_E_RESULTS, NULL) == 0)
+        code = file_read(label, 2 * RUN_LABEL_MAX, M2_E_RESULTS, &run, NULL);
+    if (code == 0 && !run_label_is_valid(text_string(&run)))
+        text_clear(&run);
     text_addf(&run, "-%s", hash);
     /* The newest attempt stands for the run. */
     while (code == 0 && i > 0 && !is_attempt_name(names.items[i - 1]))
@@ -255,9 +268,12 @@ static int add_actives(struct loading *loading, const char *dir,
 static bool is_run_name(const char *name)
 {
     size_t length = strlen(name);
-    const char *hash = name + length - RUN_HASH_LENGTH;
+    const char *hash;
 
-    return length > RUN_HASH_LENGTH + 1 && name[0] != '.' && hash[-1] == '-' &&
+    if (length <= RUN_HASH_LENGTH + 1 || name[0] == '.')
+        return false;
+    hash = name + length - RUN_HASH_LENGTH;
+    return hash[-1] == '-' &&
            strspn(hash, "0123456789abcdef") == RUN_HASH_LENGTH;
 }
 

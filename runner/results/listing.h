@@ -34,6 +34,10 @@ int run_entry_load(const char *path, struct run_entry *out,
                    struct m2_error *err);
 void run_entry_free(struct run_entry *entry);
 
+/* Takes the bytes of a run.json: record, or damage when they are none (NULL,
+ * too: out of memory). */
+void run_entry_parse(struct run_entry *entry, const char *bytes, size_t size);
+
 /* A value of run.json by path, as "best.val/loss" or "config.train.steps" (a
  * path component may hold dots when it is a key of that object). */
 const json_t *run_value(const struct run_entry *entry, const char *group,

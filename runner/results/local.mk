@@ -18,10 +18,15 @@ results_folder = tests/unit/results_folder.c tests/unit/results_folder.h
 unit_tests += tests/unit/test_query tests/unit/test_owner \
 	tests/unit/test_attempt tests/unit/test_claim_race \
 	tests/unit/test_listing tests/unit/test_csvlog \
-	tests/unit/test_leaderboard tests/unit/test_driver
+	tests/unit/test_leaderboard tests/unit/test_driver \
+	tests/unit/test_results_damage
 tests_unit_test_listing_SOURCES = tests/unit/test_listing.c $(results_folder)
 tests_unit_test_attempt_SOURCES = tests/unit/test_attempt.c $(results_folder)
 tests_unit_test_attempt_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rename
 tests_unit_test_claim_race_SOURCES = tests/unit/test_claim_race.c \
 	$(results_folder)
 tests_unit_test_driver_SOURCES = tests/unit/test_driver.c $(results_folder)
+
+fuzz_targets += tests/fuzz/fuzz_run_json
+tests_fuzz_fuzz_run_json_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+EXTRA_DIST += tests/fuzz/corpus/run_json

@@ -14,7 +14,8 @@
 #include "util/text.h"
 #include "util/timefmt.h"
 
-#define OWNER_FILE "owner.json"
+#define OWNER_FILE  "owner.json"
+#define OWNER_LIMIT 4096
 
 static void read_boot_id(char out[64])
 {
@@ -114,15 +115,16 @@ static void copy_string(const json_t *object, const char *key, char *out,
     snprintf(out, size, "%s", text != NULL ? text : "");
 }
 
-static int owner_parse(int fd, struct owner *out, struct m2_error *err)
+int owner_parse(const char *bytes, size_t size, struct owner *out,
+                struct m2_error *err)
 {
-    json_error_t error;
-    json_t *object = json_loadfd(fd, JSON_DISABLE_EOF_CHECK, &error);
+    json_error_t error = {0};
+    json_t *object = json_loadb(bytes, size, JSON_DISABLE_EOF_CHECK, &error);
 
     if (!json_is_object(object)) {
         json_decref(object);
         return m2_fail(err, M2_E_RESULTS, OWNER_FILE ": damaged: %s",
-                       error.text);
+                       error.text[0] != '\0' ? error.text : "no object");
     }
     copy_string(object, "host", out->host, sizeof out->host);
     copy_string(object, "boot_id", out->boot_id, sizeof out->boot_id);
@@ -134,20 +136,36 @@ static int owner_parse(int fd, struct owner *out, struct m2_error *err)
     return 0;
 }
 
+/* A pipe in the place of the file must not be waited for. */
+static int owner_open(int dirfd)
+{
+    const int flags = O_CLOEXEC | O_NONBLOCK;
+    int fd = openat(dirfd, OWNER_FILE, O_RDWR | flags);
+
+    if (fd < 0) /* another user's run, or a read-only folder */
+        fd = openat(dirfd, OWNER_FILE, O_RDONLY | flags);
+    return fd;
+}
+
 int owner_read(int dirfd, struct owner *out, bool *locked_out,
                struct m2_error *err)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int fd = openat(dirfd, OWNER_FILE, O_RDWR | O_CLOEXEC);
+    char bytes[OWNER_LIMIT];
+    int fd = owner_open(dirfd);
+    ssize_t size;
     int code;
 
-    if (fd < 0) /* another user's run, or a read-only folder */
-        fd = openat(dirfd, OWNER_FILE, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return m2_fail(err, M2_E_RESULTS, OWNER_FILE ": cannot open: %s",
                        strerror(errno));
     *out = (struct owner){0};
-    code = owner_parse(fd, out, err);
+    size = pread(fd, bytes, sizeof bytes, 0);
+    if (size < 0)
+        code = m2_fail(err, M2_E_RESULTS, OWNER_FILE ": cannot read: %s",
+                       strerror(errno));
+    else
+        code = owner_parse(bytes, (size_t)size, out, err);
     /* Asking is enough: GETLK never takes the lock, so two observers do not
      * mistake each other for the owner. */
     *locked_out = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;

@@ -37,6 +37,10 @@ int owner_create(int dirfd, const struct owner *owner, int *fd_out,
 /* Rewrites the file with the next heartbeat. */
 int owner_beat(int fd, struct owner *owner, struct m2_error *err);
 
+/* What the bytes of an owner.json say; M2_E_RESULTS when they are none. */
+int owner_parse(const char *bytes, size_t size, struct owner *out,
+                struct m2_error *err);
+
 /* Reads DIR/owner.json; *locked_out tells whether a live process holds it.
  * M2_E_RESULTS when the file is missing or unreadable. */
 int owner_read(int dirfd, struct owner *out, bool *locked_out,

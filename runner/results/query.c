@@ -161,9 +161,12 @@ static int64_t planned_steps(const struct run_entry *entry)
 
     if (steps > 0)
         return steps;
-    if (!json_is_integer(windows) || epochs <= 0 || batch <= 0)
+    if (!json_is_integer(windows) || json_integer_value(windows) < 0 ||
+        epochs <= 0 || batch <= 0)
         return -1;
-    return epochs * ((json_integer_value(windows) + batch - 1) / batch);
+    steps = json_integer_value(windows) / batch +
+            (json_integer_value(windows) % batch > 0);
+    return steps > INT64_MAX / epochs ? -1 : epochs * steps;
 }
 
 static int64_t last_step(const struct run_entry *entry)

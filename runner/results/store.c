@@ -2,7 +2,6 @@
 #include "results/store.h"
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +9,17 @@
 #include "results/listing.h"
 #include "util/file.h"
 #include "util/path.h"
+
+bool run_label_is_valid(const char *label)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789._-";
+    size_t length = strlen(label);
+
+    return length > 0 && length <= RUN_LABEL_MAX && label[0] != '.' &&
+           strspn(label, allowed) == length;
+}
 
 char *store_root(const char *option)
 {

@@ -9,6 +9,8 @@
 #ifndef M2_RESULTS_STORE_H
 #define M2_RESULTS_STORE_H
 
+#include <stdbool.h>
+
 #include "m2_plugin.h"
 #include "util/text.h"
 
@@ -22,6 +24,10 @@ struct run_place {
     const char *label;    /* for a name not yet fixed by an earlier claim */
     const char *identity; /* 64 hex digits; the first 12 name the run */
 };
+
+/* A label becomes part of a folder's name: 1 to RUN_LABEL_MAX characters of
+ * [A-Za-z0-9._-], not beginning with a dot. */
+bool run_label_is_valid(const char *label);
 
 /* ROOT, from --results, M2RUN_RESULTS or "results"; the caller frees it. */
 char *store_root(const char *option);

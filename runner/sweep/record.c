@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include "config/identity.h"
+#include "results/store.h"
 #include "util/file.h"
 #include "util/memory.h"
 #include "util/path.h"
 
 #define RECORD_LIMIT ((size_t)256 << 20)
+#define HEX_DIGITS   "0123456789abcdef"
 
 void record_run_free(struct record_run *run)
 {
@@ -88,8 +90,10 @@ static int check_existing(const char *path, const struct text *text,
                           struct m2_error *err)
 {
     struct text found = {0};
-    int code = file_read(path, RECORD_LIMIT, M2_E_RESULTS, &found, err);
+    int code = file_check_regular(path, M2_E_RESULTS, err);
 
+    if (code == 0)
+        code = file_read(path, RECORD_LIMIT, M2_E_RESULTS, &found, err);
     if (code == 0 && (found.length != text->length ||
                       memcmp(found.bytes, text->bytes, text->length) != 0))
         code = m2_fail(err, M2_E_RESULTS,
@@ -187,7 +191,9 @@ static int parse_run(const char *path, const char *line, struct record_run *out,
     int code = 0;
 
     *out = (struct record_run){0};
-    if (label == NULL || identity == NULL || strlen(identity) != 64) {
+    /* Both become names of folders. */
+    if (label == NULL || !run_label_is_valid(label) || identity == NULL ||
+        strlen(identity) != 64 || strspn(identity, HEX_DIGITS) != 64) {
         json_decref(object);
         return m2_fail(err, M2_E_RESULTS, "%s: damaged: no run in '%.60s'",
                        path, line);
@@ -205,28 +211,36 @@ static int parse_run(const char *path, const char *line, struct record_run *out,
     return code;
 }
 
-int sweep_record_read(const char *path, size_t index, struct text *base,
-                      struct record_run *out, struct m2_error *err)
+int sweep_record_parse(const struct record_text *record, size_t index,
+                       struct text *base, struct record_run *out,
+                       struct m2_error *err)
 {
-    struct text text = {0};
-    const char *block, *line;
-    int code = file_read(path, RECORD_LIMIT, M2_E_RESULTS, &text, err);
+    const char *block = find_line(record->text, "base: |");
+    const char *line = find_line(block, "runs:");
 
-    if (code != 0)
-        return code;
-    block = find_line(text_string(&text), "base: |");
-    line = find_line(block, "runs:");
     for (size_t i = 0; line != NULL && i <= index; i++) {
         line = strchr(line, '\n');
         line = line != NULL ? line + 1 : NULL;
     }
-    if (line == NULL || strncmp(line, "- {", 3) != 0) {
-        code = m2_fail(err, M2_E_RESULTS, "%s: has no run number %zu", path,
-                       index);
-    } else {
-        take_block(block, base);
-        code = parse_run(path, line, out, err);
-    }
+    if (line == NULL || strncmp(line, "- {", 3) != 0)
+        return m2_fail(err, M2_E_RESULTS, "%s: has no run number %zu",
+                       record->path, index);
+    take_block(block, base);
+    return parse_run(record->path, line, out, err);
+}
+
+int sweep_record_read(const char *path, size_t index, struct text *base,
+                      struct record_run *out, struct m2_error *err)
+{
+    struct text text = {0};
+    int code = file_check_regular(path, M2_E_RESULTS, err);
+
+    if (code == 0)
+        code = file_read(path, RECORD_LIMIT, M2_E_RESULTS, &text, err);
+    if (code == 0)
+        code =
+            sweep_record_parse(&(struct record_text){path, text_string(&text)},
+                               index, base, out, err);
     text_free(&text);
     return code;
 }

@@ -37,7 +37,8 @@ int sweep_record_text(const struct experiment *experiment,
                       const char *const *overrides, size_t n_overrides,
                       struct text *out, struct m2_error *err);
 
-/* Writes it as DIR/sweep-<hash8>.yaml; *path_out is the caller's. */
+/* Writes it as DIR/sweep-<hash8>.yaml, unless it is there already; *path_out
+ * is the caller's.  Another content under that name is an error. */
 int sweep_record_write(const char *dir, const struct text *text,
                        char **path_out, struct m2_error *err);
 
@@ -45,5 +46,13 @@ int sweep_record_write(const char *dir, const struct text *text,
 int sweep_record_read(const char *path, size_t index, struct text *base,
                       struct record_run *out, struct m2_error *err);
 void record_run_free(struct record_run *run);
+
+/* The same of a record's text; `path` is the name for messages. */
+struct record_text {
+    const char *path, *text;
+};
+int sweep_record_parse(const struct record_text *record, size_t index,
+                       struct text *base, struct record_run *out,
+                       struct m2_error *err);
 
 #endif

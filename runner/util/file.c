@@ -132,6 +132,17 @@ bool file_is_dir(const char *path)
     return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
+int file_check_regular(const char *path, int code, struct m2_error *err)
+{
+    struct stat facts;
+
+    if (stat(path, &facts) != 0)
+        return fail_errno(err, code, path);
+    if (!S_ISREG(facts.st_mode))
+        return m2_fail(err, code, "%s: not a regular file", path);
+    return 0;
+}
+
 int file_get_facts(const char *path, int code, struct file_facts *out,
                    struct m2_error *err)
 {

@@ -15,6 +15,10 @@
 bool file_exists(const char *path); /* any kind; a dangling link does not */
 bool file_is_dir(const char *path);
 
+/* An error for a pipe, a device or a directory in the place of a file: those
+ * of a results folder are never waited for. */
+int file_check_regular(const char *path, int code, struct m2_error *err);
+
 struct file_facts {
     int64_t size;     /* bytes */
     int64_t mtime_ns; /* since 1970 */

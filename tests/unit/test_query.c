@@ -95,6 +95,9 @@ static void steps_are_those_of_the_record_or_of_the_plan(void **state)
     check_value(list, "steps", 0, "8"); /* 2 epochs of 100 / 32 windows */
     check_value(list, "progress", 0, "0/8");
     check_value(list, "progress", 3, NULL);
+    json_object_set_new(json_object_get(list->entries[0].record, "config"),
+                        "train.epochs", json_string("9223372036854775807"));
+    check_value(list, "steps", 0, NULL); /* beyond all numbers */
 }
 
 static void an_unknown_word_is_a_usage_error_with_a_suggestion(void **state)
