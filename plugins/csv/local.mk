@@ -51,3 +51,15 @@ unit_tests += tests/unit/test_csv_zone
 tests_unit_test_csv_zone_SOURCES = tests/unit/test_csv_zone.c \
 	$(csv_time_sources)
 tests_unit_test_csv_zone_LDADD = $(CMOCKA_LIBS)
+
+unit_tests += tests/unit/test_csv tests/unit/test_csv_files
+tests_unit_test_csv_SOURCES = tests/unit/test_csv.c $(data_plugin_test)
+tests_unit_test_csv_files_SOURCES = tests/unit/test_csv_files.c \
+	$(data_plugin_test)
+
+fuzz_targets += tests/fuzz/fuzz_csv
+tests_fuzz_fuzz_csv_SOURCES = tests/fuzz/fuzz_csv.c $(csv_sources) \
+	$(plugin_common_sources)
+tests_fuzz_fuzz_csv_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_csv_LDADD =
+EXTRA_DIST += tests/fuzz/corpus/csv

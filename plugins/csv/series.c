@@ -239,6 +239,11 @@ static int find_instruments(struct csv_source *source, struct m2_error *err)
     return status;
 }
 
+static const char *and_others(const struct csv_source *source)
+{
+    return source->n_files > 1 ? " and others" : "";
+}
+
 static int make_per_instrument(struct csv_source *source, struct m2_error *err)
 {
     struct instruments *set = &source->instruments;
