@@ -258,11 +258,14 @@ static int make_per_instrument(struct csv_source *source, struct m2_error *err)
                                     &unmatched, err);
     if (status != M2_OK)
         return status;
-    if (unmatched != NULL || n == 0)
-        return m2_fail(
-            err, M2_E_DATA, "%s%s: no instrument '%.100s' among %s",
-            source->files[0].path, source->n_files > 1 ? " and others" : "",
-            unmatched != NULL ? unmatched : "", instruments_list(set, names));
+    if (n == 0 && unmatched == NULL)
+        return m2_fail(err, M2_E_DATA, "%s%s: column '%.100s' is empty",
+                       source->files[0].path, and_others(source),
+                       source->settings.instrument);
+    if (unmatched != NULL)
+        return m2_fail(err, M2_E_DATA, "%s%s: no instrument '%.100s' among %s",
+                       source->files[0].path, and_others(source), unmatched,
+                       instruments_list(set, names));
     status = make_room(source, n, err);
     for (size_t i = 0; i < set->n && status == M2_OK; i++) {
         const struct instrument *item = &set->items[i];
