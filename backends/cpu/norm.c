@@ -67,81 +67,119 @@ int OP(rmsnorm)(struct handle *h, const void *args, struct m2_error *err)
     return M2_OK;
 }
 
-/* One slice of one row in the backward pass; the arrays are scratch. */
+/* One slice of one row in the backward pass. */
 struct slice {
     int64_t width;
-    real *uh, *g; /* u rs, dy w */
-    real *open;   /* silu(z) */
-    real *slope;  /* silu'(z) */
+    const real *dy, *x, *z, *w; /* z may be NULL */
+    real rs;
+    real *dx, *dz, *dw;
+    real *uh, *g;              /* scratch: u rs, dy w */
+    real *open;                /* scratch: silu(z) */
+    real *slope;               /* scratch: silu'(z) */
+    int64_t dy_ld, x_ld, z_ld; /* to the next row */
 };
 
-static void slice_read(const struct slice *s, const real *dy, const real *x,
-                       const real *z, const real *w, real rs, real *dw)
-{
-    if (z != NULL) {
-#pragma omp simd
-        for (int64_t j = 0; j < s->width; j++) {
-            real open = sigmoid_real(z[j]);
+/* Elements that are worked on between two looks ahead. */
+enum { STRIP = 64 };
 
-            s->slope[j] = open * fma_real(z[j], R(1.0) - open, R(1.0));
-            s->open[j] = z[j] * open;
-            s->uh[j] = x[j] * s->open[j] * rs;
-        }
-    } else {
-#pragma omp simd
-        for (int64_t j = 0; j < s->width; j++)
-            s->uh[j] = x[j] * rs;
-    }
-#pragma omp simd
-    for (int64_t j = 0; j < s->width; j++) {
-        s->g[j] = dy[j] * w[j];
-        dw[j] = fma_real(dy[j], s->uh[j], dw[j]);
+/* Asks for a strip of the next row's inputs and of this row's outputs: rows of
+ * a view with a long ld lie on pages of their own, where the hardware does not
+ * look ahead, and the sigmoid leaves it no time to catch up. */
+ALWAYS_INLINE void strip_prefetch(const struct slice *s, int64_t first)
+{
+    enum { LINE = 64 / (int)sizeof(real) };
+
+    for (int64_t j = first; j < first + STRIP; j += LINE) {
+        __builtin_prefetch(s->z + s->z_ld + j);
+        __builtin_prefetch(s->x + s->x_ld + j);
+        __builtin_prefetch(s->dy + s->dy_ld + j);
+        __builtin_prefetch(s->dx + j, 1);
+        __builtin_prefetch(s->dz + j, 1);
     }
 }
 
-/* du = rs (g - uh mean), handed on to x and z. */
-static void slice_write(const struct slice *s, const real *x, real rs, real *dx,
-                        real *dz, int accumulate)
+static void gated_read(const struct slice *s)
 {
-    real mean = dot_real(s->g, s->uh, s->width) / (real)s->width;
+    for (int64_t first = 0; first < s->width; first += STRIP) {
+        int64_t end = min_i64(first + STRIP, s->width);
 
+        strip_prefetch(s, first);
 #pragma omp simd
-    for (int64_t j = 0; j < s->width; j++)
-        s->g[j] = rs * fma_real(-s->uh[j], mean, s->g[j]);
-    if (dz != NULL) {
-#pragma omp simd
-        for (int64_t j = 0; j < s->width; j++) {
-            dz[j] = s->g[j] * x[j] * s->slope[j];
-            s->g[j] *= s->open[j];
+        for (int64_t j = first; j < end; j++) {
+            real z = s->z[j], open = sigmoid_real(z);
+
+            s->slope[j] = open * fma_real(z, R(1.0) - open, R(1.0));
+            s->open[j] = z * open;
+            s->uh[j] = s->x[j] * (z * open) * s->rs;
+            s->g[j] = s->dy[j] * s->w[j];
+            s->dw[j] = fma_real(s->dy[j], s->uh[j], s->dw[j]);
         }
     }
-    if (accumulate) {
+}
+
+static void plain_read(const struct slice *s)
+{
 #pragma omp simd
-        for (int64_t j = 0; j < s->width; j++)
-            dx[j] += s->g[j];
-    } else {
-        memcpy(dx, s->g, (size_t)s->width * sizeof *dx);
+    for (int64_t j = 0; j < s->width; j++) {
+        s->uh[j] = s->x[j] * s->rs;
+        s->g[j] = s->dy[j] * s->w[j];
+        s->dw[j] = fma_real(s->dy[j], s->uh[j], s->dw[j]);
     }
+}
+
+/* du = rs (g - uh mean), handed on to x and z.  The last two arguments are
+ * constants in every call. */
+ALWAYS_INLINE void slice_write(const struct slice *s, real mean,
+                               const bool gated, const bool accumulate)
+{
+#pragma omp simd
+    for (int64_t j = 0; j < s->width; j++) {
+        real du = s->rs * fma_real(-s->uh[j], mean, s->g[j]);
+
+        if (gated) {
+            s->dz[j] = du * s->x[j] * s->slope[j];
+            du *= s->open[j];
+        }
+        s->dx[j] = accumulate ? s->dx[j] + du : du;
+    }
+}
+
+static void slice_backward(const struct slice *s, int accumulate)
+{
+    real mean;
+
+    if (s->z != NULL)
+        gated_read(s);
+    else
+        plain_read(s);
+    mean = dot_real(s->g, s->uh, s->width) / (real)s->width;
+    if (s->z != NULL && accumulate)
+        slice_write(s, mean, true, true);
+    else if (s->z != NULL)
+        slice_write(s, mean, true, false);
+    else if (accumulate)
+        slice_write(s, mean, false, true);
+    else
+        slice_write(s, mean, false, false);
 }
 
 static void rmsnorm_backward_row(const struct m2_rmsnorm_backward *op,
-                                 int64_t t, const struct slice *s, real *dw)
+                                 int64_t t, struct slice *s, real *dw)
 {
     for (int64_t group = 0; group < op->groups; group++) {
         int64_t first = group * s->width;
-        const real *x = view_real(&op->x) + t * op->x.ld + first;
-        const real *dy = view_real(&op->dy) + t * op->dy.ld + first;
-        const real *z = NULL;
-        real *dz = NULL;
-        real rs = view_real(&op->rs)[t * op->rs.ld + group];
 
+        s->x = view_real(&op->x) + t * op->x.ld + first;
+        s->dy = view_real(&op->dy) + t * op->dy.ld + first;
+        s->dx = view_real(&op->dx) + t * op->dx.ld + first;
+        s->w = view_real(&op->w) + first;
+        s->dw = dw + first;
+        s->rs = view_real(&op->rs)[t * op->rs.ld + group];
         if (op->z.buffer != NULL) {
-            z = view_real(&op->z) + t * op->z.ld + first;
-            dz = view_real(&op->dz) + t * op->dz.ld + first;
+            s->z = view_real(&op->z) + t * op->z.ld + first;
+            s->dz = view_real(&op->dz) + t * op->dz.ld + first;
         }
-        slice_read(s, dy, x, z, view_real(&op->w) + first, rs, dw + first);
-        slice_write(s, x, rs, view_real(&op->dx) + t * op->dx.ld + first, dz,
-                    op->accumulate);
+        slice_backward(s, op->accumulate);
     }
 }
 
@@ -151,7 +189,10 @@ static void rmsnorm_backward_tile(const struct job *job, int64_t task,
     const struct m2_rmsnorm_backward *op = NORM(job)->args;
     int64_t end = min_i64((task + 1) * COLUMN_TILE, op->x.rows);
     real *dw = NORM(job)->partial + task * op->x.cols;
-    struct slice s = {.width = op->x.cols / op->groups};
+    struct slice s = {.width = op->x.cols / op->groups,
+                      .x_ld = op->x.ld,
+                      .dy_ld = op->dy.ld,
+                      .z_ld = op->z.ld};
 
     s.uh = scratch_real(&scratch, s.width);
     s.g = scratch_real(&scratch, s.width);

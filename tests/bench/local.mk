@@ -3,4 +3,4 @@ EXTRA_PROGRAMS += tests/bench/bench_step tests/bench/bench_ops
 tests_bench_bench_step_SOURCES = tests/bench/bench_step.c
 tests_bench_bench_ops_SOURCES = tests/bench/bench_ops.c tests/bench/peak.c \
 	tests/bench/peak.h
-EXTRA_DIST += tests/bench/pytorch_step.py
+EXTRA_DIST += tests/bench/pytorch_step.py tests/bench/run.sh
