@@ -6,7 +6,11 @@
 #include "backends/cpu/columns.h"
 #include "backends/cpu/vector_math.h"
 
-enum { CHANNELS = 64, STRETCH = 64 };
+enum {
+    CHANNELS = 64,
+    STRETCH = 64,
+    AHEAD = 8, /* rows of input asked for in advance */
+};
 
 struct conv_job {
     struct job job;
@@ -87,6 +91,10 @@ struct block {
     real *filter; /* (K, CHANNELS) */
     real *bias;   /* (CHANNELS), zeros without one */
     real *pre;    /* (STRETCH + K-1, CHANNELS) */
+    /* What is read next, by rows of the sequence (dy), or NULL.  Each row lies
+     * on a page of its own, where the hardware does not look ahead. */
+    const real *next;
+    int64_t next_ld;
 };
 
 static size_t block_bytes(int64_t K)
@@ -133,8 +141,14 @@ static void pre_common(const struct block *k, int64_t c, int64_t end)
     vec x2 = vec_load(history_row(&k->in, t - 1) + c);
 
     for (real *pre = k->pre + c; t < end; t++, pre += CHANNELS) {
-        vec x3 = vec_load(k->in.x + t * k->in.ld + c);
+        const real *x = k->in.x + t * k->in.ld + c;
+        vec x3 = vec_load(x);
         vec sum = vec_fma(w0, x0, bias);
+
+        if (k->next != NULL) {
+            __builtin_prefetch(x + AHEAD * k->in.ld);
+            __builtin_prefetch(k->next + t * k->next_ld + c);
+        }
 
         sum = vec_fma(w1, x1, sum);
         sum = vec_fma(w2, x2, sum);
@@ -253,7 +267,11 @@ static void slopes(const struct m2_conv1d_silu_backward *op,
     for (int64_t i = 0; i < rows; i++) {
         int64_t row = p->b * op->L + p->from + i;
         const real *dy = view_real(&op->dy) + row * op->dy.ld + p->first;
+        const real *dx = view_real(&op->dx) + row * op->dx.ld + p->first;
         real *pre = k->pre + i * CHANNELS;
+
+        for (int64_t c = 0; c < p->width; c += 64 / (int)sizeof(real))
+            __builtin_prefetch(dx + c, 1);
 
 #pragma omp simd
         for (int64_t c = 0; c < p->width; c++)
@@ -406,6 +424,8 @@ static void conv_backward_task(const struct job *job, int64_t task,
     struct block k = block_load(&forward, &p, scratch);
     int64_t end = min_i64(p.to + op->K - 1, op->L);
 
+    k.next = view_real(&op->dy) + p.b * op->L * op->dy.ld + p.first;
+    k.next_ld = op->dy.ld;
     convolve(&k, end);
     slopes(op, &k, end);
     input_rows(op, &k);

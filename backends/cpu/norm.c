@@ -10,12 +10,31 @@ struct norm_job {
 
 #define NORM(job) ((const struct norm_job *)(const void *)(job))
 
-/* u = x silu(z) */
-static void gate(const real *x, const real *z, real *u, int64_t width)
+/* Elements that are worked on between two looks ahead: rows of a view with a
+ * long ld lie on pages of their own, where the hardware does not look ahead,
+ * and the sigmoid leaves it no time to catch up. */
+enum { STRIP = 64, LINE = 64 / (int)sizeof(real) };
+
+/* u = x silu(z) of row t */
+static void gate(const struct m2_rmsnorm *op, int64_t t, int64_t offset,
+                 int64_t width)
 {
+    const real *x = view_real(&op->x) + t * op->x.ld + offset;
+    const real *z = view_real(&op->z) + t * op->z.ld + offset;
+    real *u = view_real(&op->y) + t * op->y.ld + offset;
+
+    for (int64_t first = 0; first < width; first += STRIP) {
+        int64_t end = min_i64(first + STRIP, width);
+
+        for (int64_t j = first; j < first + STRIP; j += LINE) {
+            __builtin_prefetch(x + op->x.ld + j);
+            __builtin_prefetch(z + op->z.ld + j);
+            __builtin_prefetch(u + op->y.ld + j, 1);
+        }
 #pragma omp simd
-    for (int64_t j = 0; j < width; j++)
-        u[j] = x[j] * silu_real(z[j]);
+        for (int64_t j = first; j < end; j++)
+            u[j] = x[j] * silu_real(z[j]);
+    }
 }
 
 static void rmsnorm_row(const struct m2_rmsnorm *op, int64_t t)
@@ -27,14 +46,15 @@ static void rmsnorm_row(const struct m2_rmsnorm *op, int64_t t)
         const real *u = view_real(&op->x) + t * op->x.ld + first;
         const real *w = view_real(&op->w) + first;
         real *y = view_real(&op->y) + t * op->y.ld + first;
+        double mean;
         real rs;
 
         if (op->z.buffer != NULL) {
-            gate(u, view_real(&op->z) + t * op->z.ld + first, y, width);
+            gate(op, t, first, width);
             u = y;
         }
-        rs = (real)(1.0 / sqrt((double)dot_real(u, u, width) / (double)width +
-                               op->eps));
+        mean = (double)dot_real(u, u, width) / (double)width;
+        rs = (real)(1.0 / sqrt(mean + op->eps));
         view_real(&op->rs)[t * op->rs.ld + g] = rs;
 #pragma omp simd
         for (int64_t j = 0; j < width; j++)
@@ -79,16 +99,9 @@ struct slice {
     int64_t dy_ld, x_ld, z_ld; /* to the next row */
 };
 
-/* Elements that are worked on between two looks ahead. */
-enum { STRIP = 64 };
-
-/* Asks for a strip of the next row's inputs and of this row's outputs: rows of
- * a view with a long ld lie on pages of their own, where the hardware does not
- * look ahead, and the sigmoid leaves it no time to catch up. */
+/* Asks for a strip of the next row's inputs and of this row's outputs. */
 ALWAYS_INLINE void strip_prefetch(const struct slice *s, int64_t first)
 {
-    enum { LINE = 64 / (int)sizeof(real) };
-
     for (int64_t j = first; j < first + STRIP; j += LINE) {
         __builtin_prefetch(s->z + s->z_ld + j);
         __builtin_prefetch(s->x + s->x_ld + j);

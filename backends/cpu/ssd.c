@@ -102,16 +102,6 @@ void NAME(ssd_transpose)(real *out, int64_t padded, const real *in, int64_t ld,
                (size_t)(padded - rows) * sizeof *out);
 }
 
-void NAME(ssd_prefetch)(const real *first, int64_t ld, int64_t rows,
-                        int64_t cols)
-{
-    enum { LINE = 64 / (int)sizeof(real) };
-
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < cols; j += LINE)
-            __builtin_prefetch(first + i * ld + j);
-}
-
 void NAME(ssd_lower)(struct tile t, int64_t first, int64_t q)
 {
     const real *a = t.a;

@@ -68,10 +68,16 @@ void NAME(ssd_copy)(real *out, int64_t padded, const real *in, int64_t ld,
 void NAME(ssd_transpose)(real *out, int64_t padded, const real *in, int64_t ld,
                          int64_t rows, int64_t cols);
 
-/* Asks for rows of a view that will soon be read or written: pieces of long
- * rows, where the hardware does not look ahead. */
-void NAME(ssd_prefetch)(const real *first, int64_t ld, int64_t rows,
-                        int64_t cols);
+/* Asks for the piece of a row of a view that the next head reads, or this one
+ * writes: pieces of long rows, where the hardware does not look ahead. */
+ALWAYS_INLINE void ssd_prefetch(const struct m2_view *view, int64_t row,
+                                int64_t col, int64_t cols)
+{
+    const real *first = view_real(view) + row * view->ld + col;
+
+    for (int64_t j = 0; j < cols; j += 64 / (int)sizeof(real))
+        __builtin_prefetch(first + j);
+}
 
 /* Rows [first, q) of a lower triangular C = A B: blocks of TRIANGLE rows get
  * the columns up to their last row. */

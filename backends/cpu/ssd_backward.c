@@ -140,10 +140,12 @@ static int head_load(const struct backward *k, struct ssd_decay *decay,
 }
 
 /* W, then per row: M = G o L, Z = W o M dt, dG += (W o L) dt. */
-static void pair_rows(const struct backward *k, const struct ssd_chunk *chunk)
+static void pair_rows(const struct backward *k, const struct ssd_chunk *chunk,
+                      int64_t head)
 {
     const struct ssd_shape *s = k->s;
     const struct ssd_decay *d = &k->decay;
+    int64_t row = k->heads.b * s->L + chunk->from;
     struct tile t = {.k = s->P,
                      .a = k->dy,
                      .a_row = s->Pp,
@@ -162,6 +164,10 @@ static void pair_rows(const struct backward *k, const struct ssd_chunk *chunk)
         double si = d->s[i];
         int64_t end = round_up(i + 1, VEC);
 
+        ssd_prefetch(&k->op->x, row + i, (head + 1) * s->P, s->P);
+        ssd_prefetch(&k->op->dx, row + i, head * s->P, s->P);
+        if (!s->last_only)
+            ssd_prefetch(&k->op->dy, row + i, (head + 1) * s->P, s->P);
         for (int64_t j0 = 0; j0 < end; j0 += VEC)
 #pragma omp simd
             for (int64_t j = j0; j < j0 + VEC; j++) {
@@ -360,6 +366,19 @@ static void carry_back(const struct backward *k, const struct ssd_chunk *chunk,
         NAME(tile_multiply)(&t, s->N, s->P);
 }
 
+/* dY becomes E = exp(s) dY. */
+static void decay_outputs(const struct backward *k,
+                          const struct ssd_chunk *chunk)
+{
+    for (int64_t t = chunk->out; t < chunk->q; t++) {
+        real *e = k->dy + t * k->s->Pp;
+
+#pragma omp simd
+        for (int64_t p = 0; p < k->s->P; p++)
+            e[p] *= k->decay.in[t];
+    }
+}
+
 static void head_backward(const struct backward *k, struct ssd_decay *decay,
                           const struct ssd_chunk *chunk, int64_t i)
 {
@@ -367,33 +386,16 @@ static void head_backward(const struct backward *k, struct ssd_decay *decay,
     int64_t head = k->heads.first + i;
     int last = chunk->index == s->chunks - 1;
     int started = head_load(k, decay, chunk, head);
-    int64_t row = k->heads.b * s->L + chunk->from;
+    int carries = chunk->index > 0 || k->op->dh0.buffer != NULL;
     real *carried = k->rt + i * s->N * s->Pp;
     const real *rt = last && k->op->dh_final.buffer == NULL ? NULL : carried;
 
-    NAME(ssd_prefetch)
-    (view_real(&k->op->dx) + row * k->op->dx.ld + head * s->P, k->op->dx.ld,
-     chunk->q, s->P);
-    pair_rows(k, chunk);
-    if (i + 1 < k->heads.count) {
-        NAME(ssd_prefetch)
-        (view_real(&k->op->x) + row * k->op->x.ld + (head + 1) * s->P,
-         k->op->x.ld, chunk->q, s->P);
-        if (!s->last_only)
-            NAME(ssd_prefetch)
-        (view_real(&k->op->dy) + row * k->op->dy.ld + (head + 1) * s->P,
-         k->op->dy.ld, chunk->q, s->P);
-    }
+    pair_rows(k, chunk, head);
     input_rows(k, chunk, head, rt);
-    for (int64_t t = chunk->out; t < chunk->q; t++) { /* dY becomes E */
-        real *e = k->dy + t * s->Pp;
-
-#pragma omp simd
-        for (int64_t p = 0; p < s->P; p++)
-            e[p] *= k->decay.in[t];
-    }
+    if (started || carries)
+        decay_outputs(k, chunk);
     decay_gradient(k, chunk, head, state_terms(k, chunk, started, rt));
-    if (chunk->index > 0 || k->op->dh0.buffer != NULL)
+    if (carries)
         carry_back(k, chunk, carried);
 }
 

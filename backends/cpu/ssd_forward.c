@@ -76,9 +76,11 @@ static void gram_matrix(const struct forward *f, const struct ssd_chunk *chunk)
 }
 
 /* mix_ij = gram_ij exp(s_i - s_j) dt_j for j <= i, 0 beyond. */
-static void mix_rows(const struct forward *f, const struct ssd_chunk *chunk)
+static void mix_rows(const struct forward *f, const struct ssd_chunk *chunk,
+                     int64_t head)
 {
     const struct ssd_decay *d = &f->decay;
+    int64_t row = f->heads.b * f->s->L + chunk->from, P = f->s->P;
 
     for (int64_t i = chunk->out; i < chunk->q; i++) {
         const real *gram = f->gram + i * f->s->qp;
@@ -86,6 +88,9 @@ static void mix_rows(const struct forward *f, const struct ssd_chunk *chunk)
         double si = d->s[i];
         int64_t end = round_up(i + 1, VEC);
 
+        ssd_prefetch(&f->op->x, row + i, (head + 1) * P, P);
+        if (!f->s->last_only)
+            ssd_prefetch(&f->op->y, row + i, head * P, P);
         for (int64_t j0 = 0; j0 < end; j0 += VEC)
 #pragma omp simd
             for (int64_t j = j0; j < j0 + VEC; j++) {
@@ -129,7 +134,7 @@ static void output_rows(const struct forward *f, const struct ssd_chunk *chunk,
                      .c = f->y,
                      .ldc = s->Pp};
 
-    mix_rows(f, chunk);
+    mix_rows(f, chunk, head);
     NAME(ssd_lower_times)(t, chunk->out, chunk->q, s->P);
     if (state != NULL) {
         side_rows(f, &f->op->c, chunk, chunk->out, f->decay.in, NULL);

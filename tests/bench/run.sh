@@ -1,0 +1,50 @@
+#!/bin/sh
+# run.sh [BUILD_DIR]: a training step of m2run beside the same step in PyTorch,
+# in one run, at 1 and 2 threads; then every op alone.
+#
+# Needs Debian's python3-torch and libopenblas0-openmp. On one thread both
+# sides report CPU time, on more the wall clock: leave the machine alone then.
+# Variables: PYTHON, ROUNDS (3), STEPS (8), DTYPE (f32), THREADS ("1 2").
+set -eu
+source=$(cd "$(dirname "$0")" && pwd)
+build=${1:-$source/../..}
+python=${PYTHON:-/usr/bin/python3}
+rounds=${ROUNDS:-3} steps=${STEPS:-8} dtype=${DTYPE:-f32}
+M2RUN_PLUGIN_PATH=${M2RUN_PLUGIN_PATH:-$build/.libs}
+export M2RUN_PLUGIN_PATH
+
+"$python" -c 'import torch' 2>/dev/null || {
+    echo "run.sh: $python has no torch; apt install python3-torch" >&2
+    exit 77
+}
+for program in bench_step bench_ops; do
+    [ -x "$build/tests/bench/$program" ] || {
+        echo "run.sh: make tests/bench/bench_step tests/bench/bench_ops" >&2
+        exit 2
+    }
+done
+
+# The best figure of a line like "... best 316.4 median 326.9 ms ...".
+best() {
+    sed -n 's/.* best \([0-9.e+-]*\) .*/\1/p'
+}
+
+for threads in ${THREADS:-1 2}; do
+    ours='' theirs=''
+    for _ in $(seq "$rounds"); do
+        ours="$ours $("$build/tests/bench/bench_step" threads="$threads" \
+            dtype="${dtype#f}" steps="$steps" | tee /dev/stderr | best)"
+        theirs="$theirs $(OMP_NUM_THREADS=$threads \
+            OPENBLAS_NUM_THREADS=$threads "$python" "$source/pytorch_step.py" \
+            --threads "$threads" --dtype "$dtype" --steps "$steps" |
+            tee /dev/stderr | best)"
+    done
+    echo "$ours /$theirs" | awk -v threads="$threads" -v n="$rounds" '{
+        ours = $1; theirs = $(n + 2)
+        if (theirs ~ /^\//) theirs = substr(theirs, 2)
+        for (i = 1; i <= n; i++) if ($i + 0 < ours) ours = $i
+        for (i = n + 2; i <= NF; i++) if ($i + 0 < theirs) theirs = $i
+        printf "%d threads: m2run %.1f ms, PyTorch %.1f ms, ratio %.3f\n",
+            threads, ours, theirs, ours / theirs }'
+    "$build/tests/bench/bench_ops" cpu "$threads" "$dtype" 0.3
+done
