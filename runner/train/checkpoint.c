@@ -201,15 +201,28 @@ static int get_integer(const struct st_file *file, const char *key,
     return 0;
 }
 
-/* "nan" is what a best value is before the first evaluation. */
+/* What number_print_double writes: a best value is nan before the first
+ * evaluation, and may overflow later. */
+static bool parse_value(const char *text, double *out)
+{
+    bool negative = *text == '-';
+    bool special = true;
+
+    if (strcmp(text + negative, "nan") == 0)
+        *out = NAN;
+    else if (strcmp(text + negative, "inf") == 0)
+        *out = negative ? -INFINITY : INFINITY;
+    else
+        special = false;
+    return special || number_parse_double(text, out);
+}
+
 static int get_double(const struct st_file *file, const char *key, double *out,
                       struct m2_error *err)
 {
     const char *text = st_metadata(file, key);
 
-    *out = NAN;
-    if (text == NULL ||
-        (strcmp(text, "nan") != 0 && !number_parse_double(text, out)))
+    if (text == NULL || !parse_value(text, out))
         return damaged(file, key, err);
     return 0;
 }

@@ -18,3 +18,11 @@ librunner_a_SOURCES += \
 	runner/train/trace.c runner/train/trace.h \
 	runner/train/trainer.c runner/train/trainer.h \
 	runner/train/update.c runner/train/update.h
+
+unit_tests += tests/unit/test_trace tests/unit/test_order \
+	tests/unit/test_gradient_tree tests/unit/test_optimiser \
+	tests/unit/test_checkpoint
+tests_unit_test_optimiser_SOURCES = tests/unit/test_optimiser.c \
+	$(small_model_sources)
+tests_unit_test_checkpoint_SOURCES = tests/unit/test_checkpoint.c \
+	$(small_model_sources)
