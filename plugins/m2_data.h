@@ -80,7 +80,8 @@ struct m2_data_next {
 
 /* M2_DATA_COUNTS: what was read, skipped, repaired; valid until close.  The
  * first place an event was seen is in where ("file:line:col", "file: byte
- * N"), or NULL. */
+ * N"), or NULL.  A counter of missing values has "missing" in its name: the
+ * runner shows its place when it refuses them. */
 struct m2_data_count {
     const char *what; /* as "blank lines skipped" */
     uint64_t n;

@@ -63,3 +63,4 @@ tests_fuzz_fuzz_csv_SOURCES = tests/fuzz/fuzz_csv.c $(csv_sources) \
 tests_fuzz_fuzz_csv_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_csv_LDADD =
 EXTRA_DIST += tests/fuzz/corpus/csv
+script_tests += tests/cli/test_csv.sh

@@ -41,9 +41,21 @@ static int report(struct first_place *place, struct fact_list *facts,
 struct repair {
     struct store *store;
     const struct config_data *config;
+    const struct fact_list *facts; /* told by the source */
     struct first_place dropped, repeated, filled, gaps, breaks;
     struct m2_error *err;
 };
+
+/* The place in the files that the source tells (m2_data.h), or "". */
+static const char *missing_place(const struct repair *repair)
+{
+    for (size_t i = 0; i < repair->facts->count; i++) {
+        const struct dataset_fact *fact = &repair->facts->items[i];
+        if (fact->where != NULL && strstr(fact->what, "missing") != NULL)
+            return fact->where;
+    }
+    return "";
+}
 
 /* Index of a column that is missing in a row, or n_columns. */
 static size_t missing_column(const struct store_series *series, size_t n,
@@ -63,6 +75,7 @@ static int fail_missing(struct repair *repair,
     size_t n = store->columns.count, column = missing_column(series, n, row);
     uint64_t rows = 0, cells = 0;
     char time[TIME_TEXT_SIZE];
+    const char *place = missing_place(repair);
 
     for (size_t t = row; t < series->n; t++) {
         uint64_t here = 0;
@@ -73,10 +86,12 @@ static int fail_missing(struct repair *repair,
     }
     return m2_fail(repair->err, M2_E_DATA,
                    "series '%s': %" PRIu64 " missing values in %" PRIu64
-                   " rows, the first in column %s at %s; data.missing: drop "
-                   "leaves such rows out, ffill repeats the value before",
+                   " rows, the first in column %s at %s%s%s; data.missing: "
+                   "drop leaves such rows out, ffill repeats the value before",
                    series->name, cells, rows, store->columns.items[column],
-                   time_print(series->times[row], time));
+                   time_print(series->times[row], time),
+                   place[0] != '\0' ? "; the first in the files at " : "",
+                   place);
 }
 
 /* Completes a row from an earlier, already repaired one. */
@@ -303,7 +318,8 @@ static int check_step(struct repair *repair, struct store_series *series,
 int store_repair(struct store *store, const struct config_data *config,
                  struct fact_list *facts, struct m2_error *err)
 {
-    struct repair repair = {.store = store, .config = config, .err = err};
+    struct repair repair = {
+        .store = store, .config = config, .facts = facts, .err = err};
     struct {
         struct first_place *place;
         const char *what;
