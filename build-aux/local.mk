@@ -71,8 +71,8 @@ coverage: check
 check-headers:
 	@cd $(top_srcdir) && $(SHELL) build-aux/check-headers \
 	    $(CC) $(DEFS) -Irunner -I. -Iplugins -Ibackends \
-	    -I$(abs_top_builddir) $(BASE_CFLAGS) $(RUNNER_CFLAGS) \
-	    $(OPENBLAS_CFLAGS)
+	    -I$(abs_top_builddir) $(BASE_CFLAGS) -fopenmp-simd \
+	    $(RUNNER_CFLAGS) $(OPENBLAS_CFLAGS)
 
 find_sources = find runner backends plugins tests docs -name '*.[ch]'
 format:

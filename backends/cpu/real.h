@@ -12,6 +12,13 @@
 
 #include "backends/cpu/cpu.h"
 
+/* A header read alone, by an editor or a check, is that of one variant. */
+#ifndef M2_REAL
+#define M2_REAL    64
+#define M2_ISA     0
+#define M2_VARIANT f64_base
+#endif
+
 #if M2_REAL == 32
 typedef float real;
 #define R(literal) literal##f
