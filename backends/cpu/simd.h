@@ -8,6 +8,8 @@
 #ifndef M2_CPU_SIMD_H
 #define M2_CPU_SIMD_H
 
+#include "backends/cpu/real.h"
+
 #if M2_ISA > 0
 #include <immintrin.h>
 #endif
