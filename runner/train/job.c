@@ -333,6 +333,8 @@ static int work(struct job *job, struct m2_error *err)
     int code = begin_files(job, err);
 
     if (code == 0)
+        code = resume_history(job->attempt, &job->resume, err);
+    if (code == 0)
         code = write_record(job, "running", "", err);
     if (code == 0)
         code = open_session(job, err);

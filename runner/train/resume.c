@@ -76,8 +76,12 @@ static int consider(const struct resume_request *request, const char *dir,
     struct st_file file;
     struct m2_error cause;
     const char *fault;
+    int code;
 
-    if (checkpoint_read(path, request->identity, &file, &state, &cause) != 0) {
+    code = checkpoint_read(path, request->identity, &file, &state, &cause);
+    if (code == M2_E_MEMORY)
+        return m2_fail(err, code, "%s", cause.text);
+    if (code != 0) {
         log_warning("%s; trying an earlier checkpoint", cause.text);
         return 0;
     }
@@ -122,25 +126,6 @@ static int consider_attempt(const struct resume_request *request,
     return code;
 }
 
-/* What the newest earlier attempt knew of itself and those before it. */
-static int take_history(struct resume_point *point, const char *dir,
-                        struct m2_error *err)
-{
-    struct run_entry entry;
-    const char *started;
-    int code = run_entry_load(dir, &entry, err);
-
-    if (code != 0)
-        return code;
-    point->attempts =
-        json_incref((json_t *)(uintptr_t)run_value(&entry, NULL, "attempts"));
-    started = json_string_value(run_value(&entry, NULL, "started"));
-    if (started != NULL)
-        point->started = memory_string(started, err);
-    run_entry_free(&entry);
-    return 0;
-}
-
 static int check_numerics(const struct resume_request *request,
                           const struct resume_point *point,
                           struct m2_error *err)
@@ -173,20 +158,49 @@ static int go_on(const struct resume_request *request,
     return 0;
 }
 
+/* What an attempt knew of itself and those before it; *known_out: it had got
+ * as far as writing that down. */
+static int take_history(struct resume_point *point, const char *dir,
+                        bool *known_out, struct m2_error *err)
+{
+    struct run_entry entry;
+    const char *started;
+    int code = run_entry_load(dir, &entry, err);
+
+    if (code != 0)
+        return code;
+    started = json_string_value(run_value(&entry, NULL, "started"));
+    *known_out = started != NULL;
+    if (started != NULL) {
+        point->attempts = json_incref(
+            (json_t *)(uintptr_t)run_value(&entry, NULL, "attempts"));
+        point->started = memory_string(started, err);
+        code = point->started == NULL ? M2_E_MEMORY : 0;
+    }
+    run_entry_free(&entry);
+    return code;
+}
+
+int resume_history(const struct attempt *attempt, struct resume_point *out,
+                   struct m2_error *err)
+{
+    bool known = false;
+    int code = 0;
+
+    *out = (struct resume_point){0};
+    for (char *const *dir = attempt_earlier(attempt);
+         code == 0 && !known && *dir != NULL; dir++)
+        code = take_history(out, *dir, &known, err);
+    return code;
+}
+
 int resume_find(const struct resume_request *request, struct resume_point *out,
                 struct m2_error *err)
 {
     char *const *earlier = attempt_earlier(request->attempt);
     int code = 0;
 
-    *out = (struct resume_point){0};
     for (char *const *dir = earlier; code == 0 && *dir != NULL; dir++)
         code = consider_attempt(request, *dir, out, err);
-    if (code == 0 && earlier[0] != NULL)
-        code = take_history(out, earlier[0], err);
-    if (code == 0 && out->found)
-        code = go_on(request, out, err);
-    if (code != 0)
-        resume_free(out);
-    return code;
+    return code == 0 && out->found ? go_on(request, out, err) : code;
 }

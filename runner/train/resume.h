@@ -16,11 +16,17 @@ struct resume_point {
     bool found;
 };
 
+/* Begins *out with what the earlier attempts wrote of themselves: attempts and
+ * started.  To be asked before this attempt's first run.json, which hands it
+ * on.  resume_free also after an error. */
+int resume_history(const struct attempt *attempt, struct resume_point *out,
+                   struct m2_error *err);
+
 /* Looks through the earlier attempts, newest first, for the valid checkpoint
  * with the most steps.  One that is damaged, or lacks the metric rows or the
  * best checkpoint that belong to it, is passed over, with a word.  Copies the
  * best checkpoint into the new attempt's folder.  Other numerics are refused
- * (M2_E_RESULTS) unless mixed. */
+ * (M2_E_RESULTS) unless mixed.  *out comes from resume_history. */
 struct resume_request {
     const struct attempt *attempt;
     const char *identity;

@@ -260,15 +260,22 @@ static int stop(struct trainer *trainer, struct m2_error *err)
                    trainer->state->step, trainer->outcome->total_steps);
 }
 
+/* A run that was cut off between its last step and its publication has all
+ * there is to learn, but a checkpoint only in the earlier attempt's folder. */
+static int save_again(struct trainer *trainer, struct m2_error *err)
+{
+    trainer->outcome->early_stopped =
+        trainer->state->step < trainer->outcome->total_steps;
+    return save(trainer, trainer->last_path, err);
+}
+
 static int loop(struct trainer *trainer, struct m2_error *err)
 {
     const struct trainer_request *request = trainer->request;
     bool done = trainer->state->step >= trainer->outcome->total_steps ||
                 out_of_patience(trainer);
-    int code = 0;
+    int code = done ? save_again(trainer, err) : 0;
 
-    trainer->outcome->early_stopped =
-        done && trainer->state->step < trainer->outcome->total_steps;
     while (code == 0 && !done) {
         struct train_progress progress;
 
