@@ -12,7 +12,7 @@ librunner_a_SOURCES += backends/select.c backends/select.h \
 # Valid calls of every op, for the tests of the fronts.
 op_call_sources = tests/unit/op_calls.c tests/unit/op_calls.h
 unit_tests += tests/unit/test_ops_check tests/unit/test_device \
-	tests/unit/test_mock
+	tests/unit/test_mock tests/unit/test_select
 tests_unit_test_ops_check_SOURCES = tests/unit/test_ops_check.c \
 	$(op_call_sources)
 tests_unit_test_device_SOURCES = tests/unit/test_device.c $(op_call_sources)

@@ -38,7 +38,8 @@ static void choose_auto(struct device_choice *out, char why[256])
 int device_choose(const char *device, struct device_choice *out, char why[256],
                   struct m2_error *err)
 {
-    const char *colon = strrchr(device, ':');
+    const char *slash = strrchr(device, '/');
+    const char *colon = strrchr(slash != NULL ? slash : device, ':');
     size_t length = colon != NULL ? (size_t)(colon - device) : strlen(device);
     int64_t index = 0;
 
@@ -48,7 +49,10 @@ int device_choose(const char *device, struct device_choice *out, char why[256],
         choose_auto(out, why);
         return 0;
     }
-    if (length == 0 || length >= sizeof out->backend)
+    if (length >= sizeof out->backend)
+        return m2_fail(err, M2_E_DEVICE,
+                       "device: a name of %zu characters is too long", length);
+    if (length == 0)
         return m2_fail(err, M2_E_DEVICE, "device '%s': no backend named",
                        device);
     if (colon != NULL &&

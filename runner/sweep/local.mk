@@ -5,4 +5,4 @@ librunner_a_SOURCES += \
 	runner/sweep/record.c runner/sweep/record.h \
 	runner/sweep/sweep.c runner/sweep/sweep.h
 
-unit_tests += tests/unit/test_sweep
+unit_tests += tests/unit/test_sweep tests/unit/test_record
