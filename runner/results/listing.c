@@ -124,8 +124,8 @@ static bool is_running(const struct run_entry *entry, const char *written)
     return false;
 }
 
-/* An attempt that does not run was stopped on request, or died without a
- * word. */
+/* An attempt that does not run was stopped on request, or died: perhaps with
+ * its last word written, but not published. */
 static void derive_state(struct run_entry *entry)
 {
     const char *written = json_string_value(run_value(entry, NULL, "state"));
@@ -134,9 +134,19 @@ static void derive_state(struct run_entry *entry)
         written = written != NULL ? written : "damaged";
     else if (is_running(entry, written))
         written = "running";
-    else if (written == NULL || strcmp(written, "running") == 0)
+    else if (written == NULL || strcmp(written, "stopped") != 0)
         written = "interrupted";
     snprintf(entry->state, sizeof entry->state, "%s", written);
+}
+
+/* "<label>-<12 hex>": what a published run is called, and no attempt. */
+static bool is_run_name(const char *name)
+{
+    size_t length = strlen(name), end = length - RUN_HASH_LENGTH;
+
+    return length > RUN_HASH_LENGTH + 1 && name[0] != '.' &&
+           name[end - 1] == '-' &&
+           strspn(name + end, "0123456789abcdef") == RUN_HASH_LENGTH;
 }
 
 int run_entry_load(const char *path, struct run_entry *out,
@@ -154,7 +164,9 @@ int run_entry_load(const char *path, struct run_entry *out,
         const char *name = json_string_value(run_value(out, NULL, "name"));
         const char *run = json_string_value(run_value(out, NULL, "run"));
 
-        out->published = !file_exists(owner);
+        /* Whoever has just published removes owner.json a moment later. */
+        out->published =
+            is_run_name(path_basename(path)) || !file_exists(owner);
         out->experiment = memory_string(name != NULL ? name : "", err);
         out->run = memory_string(run != NULL ? run : path_basename(path), err);
         derive_state(out);
@@ -262,19 +274,6 @@ static int add_actives(struct loading *loading, const char *dir,
     string_list_free(&names);
     free(active);
     return code;
-}
-
-/* "<label>-<12 hex>". */
-static bool is_run_name(const char *name)
-{
-    size_t length = strlen(name);
-    const char *hash;
-
-    if (length <= RUN_HASH_LENGTH + 1 || name[0] == '.')
-        return false;
-    hash = name + length - RUN_HASH_LENGTH;
-    return hash[-1] == '-' &&
-           strspn(hash, "0123456789abcdef") == RUN_HASH_LENGTH;
 }
 
 static int add_experiment(struct loading *loading, const char *dir,

@@ -124,6 +124,26 @@ static void an_unfinished_run_runs_or_was_stopped_or_interrupted(void **state)
     check_only_run(root, "running");
     attempt_release(attempt);
     check_only_run(root, "stopped");
+    /* it could not be published, so it is not done */
+    attempt_release(begin(root, "{\"state\": \"done\"}"));
+    check_only_run(root, "interrupted");
+}
+
+/* Between the rename and the removal of owner.json. */
+static void a_run_under_its_published_name_is_published(void **state)
+{
+    const char *root = *state;
+    struct attempt *attempt = begin(root, "{\"state\": \"done\"}");
+    const char *path = folder_path(root, "exp/lr-0.1-" HASH_A);
+    struct run_entry entry;
+    struct m2_error err;
+
+    assert_int_equal(rename(attempt_path(attempt), path), 0);
+    assert_ok(run_entry_load(path, &entry, &err), &err);
+    assert_true(entry.published);
+    assert_string_equal(entry.state, "done");
+    run_entry_free(&entry);
+    attempt_release(attempt);
 }
 
 static void the_newest_attempt_stands_for_the_run(void **state)
@@ -259,6 +279,7 @@ int main(void)
         TEST(runs_stand_in_the_order_of_their_names),
         TEST(a_damaged_record_is_listed_with_its_damage),
         TEST(an_unfinished_run_runs_or_was_stopped_or_interrupted),
+        TEST(a_run_under_its_published_name_is_published),
         TEST(the_newest_attempt_stands_for_the_run),
         TEST(values_are_found_by_group_and_key),
         NAMED_TEST(a_run_is_a_unique_prefix_or_hash_or_the_last),
