@@ -29,9 +29,10 @@ static int apply_cgroup(int cores)
     struct text text = {0};
     char *dir, *end;
 
+    /* without cgroups the file is missing, or empty: then there are no bytes */
     if (file_read("/proc/self/cgroup", 1 << 16, M2_E_RESULTS, &text, NULL) ==
             0 &&
-        (dir = strstr(text.bytes, "0::/")) != NULL) {
+        text.bytes != NULL && (dir = strstr(text.bytes, "0::/")) != NULL) {
         dir += 3;
         dir[strcspn(dir, "\n")] = '\0';
         for (;;) {

@@ -6,8 +6,8 @@
 #include "results/store.h"
 
 /* Claims the run, takes over the dead attempt's files, publishes "failed".
- * *path_out is the published folder, or NULL when somebody else works on the
- * run or has published it. */
+ * *path_out is the published folder, which may be another process's and of any
+ * state; NULL when somebody else works on the run. */
 int crash_publish(const struct run_place *place, const char *reason,
                   char **path_out, struct m2_error *err);
 

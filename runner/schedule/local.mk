@@ -9,5 +9,6 @@ librunner_a_SOURCES += \
 	runner/schedule/signals.c runner/schedule/signals.h \
 	runner/schedule/worker_process.c runner/schedule/worker_process.h
 
-unit_tests += tests/unit/test_crash tests/unit/test_events
+unit_tests += tests/unit/test_crash tests/unit/test_events \
+	tests/unit/test_signals
 tests_unit_test_crash_SOURCES = tests/unit/test_crash.c $(results_folder)

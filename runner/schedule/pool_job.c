@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "results/listing.h"
 #include "schedule/crash.h"
 #include "schedule/pool_private.h"
 #include "schedule/signals.h"
@@ -135,6 +136,21 @@ void job_message_line(void *context, char *line)
     text_free(&text);
 }
 
+/* What the run was published as: by us just now, by the worker just before it
+ * crashed, or by somebody else. */
+static void take_published(struct pool_task *task)
+{
+    struct run_entry entry;
+    const char *reason;
+
+    if (run_entry_load(task->path, &entry, NULL) != 0)
+        return;
+    reason = json_string_value(run_value(&entry, NULL, "reason"));
+    snprintf(task->result, sizeof task->result, "%s", entry.state);
+    set_text(&task->reason, reason != NULL ? reason : "");
+    run_entry_free(&entry);
+}
+
 static void publish_crash(struct job *job, const char *reason)
 {
     const struct pool_request *request = job->pool->request;
@@ -142,15 +158,25 @@ static void publish_crash(struct job *job, const char *reason)
     struct run_place place = {request->root, request->name, task->label,
                               task->identity};
     struct m2_error err;
+    int code;
 
     set_text(&task->reason, reason);
     snprintf(task->result, sizeof task->result, "%s", "failed");
     task->state = TASK_ENDED;
     free(task->path);
     task->path = NULL;
-    if (crash_publish(&place, reason, &task->path, &err) != 0)
+    code = crash_publish(&place, reason, &task->path, &err);
+    if (code != 0) {
         tell(job, "warning: cannot publish the failed run: ", err.text);
-    note_failure(job);
+    } else if (task->path == NULL) {
+        tell(job, "warning: somebody else goes on with it: ", reason);
+        task->state = TASK_HELD;
+        return;
+    } else {
+        take_published(task);
+    }
+    if (strcmp(task->result, "done") != 0)
+        note_failure(job);
 }
 
 /* A worker that ends by itself always says why, unless it could not begin. */

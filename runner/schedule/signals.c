@@ -25,19 +25,30 @@ static void count_or_leave(int number)
         _exit(EXIT_STOPPED);
 }
 
+/* A count is not atomic, so no handler interrupts another; and reads and
+ * writes that wait go on after one. */
 static void handle(int number, void (*handler)(int))
 {
-    struct sigaction action = {.sa_handler = handler};
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
 
-    sigemptyset(&action.sa_mask);
+    sigfillset(&action.sa_mask);
     sigaction(number, &action, NULL);
+}
+
+/* What nohup or a shell's & has made deaf to a signal stays so. */
+static void count_unless_ignored(int number)
+{
+    struct sigaction before;
+
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        handle(number, count);
 }
 
 void signals_for_parent(void)
 {
-    handle(SIGINT, count);
-    handle(SIGTERM, count);
-    handle(SIGHUP, count);
+    count_unless_ignored(SIGINT);
+    count_unless_ignored(SIGTERM);
+    count_unless_ignored(SIGHUP);
     handle(SIGPIPE, SIG_IGN);
 }
 

@@ -8,7 +8,8 @@
 #include <signal.h>
 #include <stdint.h>
 
-/* For a program that people stop: counts SIGINT, SIGTERM, SIGHUP. */
+/* For a program that people stop: counts SIGINT, SIGTERM, SIGHUP, each unless
+ * it was ignored before (nohup, a background job). */
 void signals_for_parent(void);
 
 /* How a parent passes a stop request on.  Not SIGTERM: whoever sends that to
