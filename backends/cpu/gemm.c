@@ -5,17 +5,21 @@ enum {
     PANEL = 2 * VEC,  /* columns of a packed panel of B */
     GEMM_DEPTH = 256, /* products summed before an addition to C */
     ROW_TILE = 112 / TILE_ROWS * TILE_ROWS,
-    COL_TILE = 256 / (2 * VEC) * (2 * VEC),
+    COL_TILE = 256,             /* a power of two times PANEL */
+    SINGLE_ROWS = 3 * ROW_TILE, /* so many rows can be one tile */
     /* rows of a copied block of A: no power of two apart */
     BLOCK_LD = GEMM_DEPTH + 64 / (int)sizeof(real),
     BLAS_ROWS = 240,
 };
 
+/* How a product is cut.  Tall ones pack all of B first and cut C both ways;
+ * short ones cut C into columns only, and each task packs its part of B just
+ * before use.  An element of C is the same in both. */
 struct gemm_job {
     struct job job;
     const struct gemm *g;
-    real *packed; /* panels of B: [panel][k][PANEL] */
-    int64_t row_tile, row_tiles;
+    real *packed; /* panels of B: [panel][k][PANEL]; NULL in a short one */
+    int64_t row_tile, row_tiles, col_tile, col_tiles;
 };
 
 static size_t packed_bytes(int64_t n, int64_t k)
@@ -23,9 +27,11 @@ static size_t packed_bytes(int64_t n, int64_t k)
     return scratch_size(round_up(n, PANEL) * k, sizeof(real));
 }
 
+/* Per thread: a block of A, and one of B. */
 static size_t block_bytes(void)
 {
-    return scratch_size(ROW_TILE * BLOCK_LD, sizeof(real));
+    return scratch_size(SINGLE_ROWS * BLOCK_LD, sizeof(real)) +
+           scratch_size(COL_TILE * GEMM_DEPTH, sizeof(real));
 }
 
 size_t NAME(gemm_scratch)(const struct handle *h, int64_t n, int64_t k)
@@ -59,10 +65,10 @@ static struct gemm tile_of(const struct gemm_job *job, int64_t task)
 {
     struct gemm g = *job->g;
     int64_t i = task % job->row_tiles * job->row_tile;
-    int64_t j = task / job->row_tiles * COL_TILE;
+    int64_t j = task / job->row_tiles * job->col_tile;
 
     g.m = min_i64(job->row_tile, g.m - i);
-    g.n = min_i64(COL_TILE, g.n - j);
+    g.n = min_i64(job->col_tile, g.n - j);
     g.a += i * g.a_row;
     g.b += j * g.b_col;
     g.c += i * g.ldc + j;
@@ -86,32 +92,37 @@ static void tile_run(const struct job *base, int64_t task, char *scratch)
     NAME(blas_tile)(&g);
 }
 #else
-/* Copies panel `task` of B, zeros beyond the last column. */
-static void panel_pack(const struct job *base, int64_t task, char *scratch)
+/* Copies columns [first, first + PANEL) of rows [k, k + depth) of B, zeros
+ * beyond the last column. */
+static void panel_pack(const struct gemm *g, int64_t first, int64_t k,
+                       int64_t depth, real *out)
+{
+    int64_t width = min_i64(PANEL, g->n - first);
+    const real *b = g->b + first * g->b_col + k * g->b_k;
+
+    if (width < PANEL)
+        memset(out, 0, (size_t)(depth * PANEL) * sizeof *out);
+    if (g->b_k == 1) {
+        struct extent extent = {.rows = width, .cols = depth};
+
+        NAME(transpose)(out, PANEL, b, g->b_col, extent);
+    } else if (width == PANEL) {
+        for (int64_t i = 0; i < depth; i++)
+            memcpy(out + i * PANEL, b + i * g->b_k, PANEL * sizeof *out);
+    } else {
+        for (int64_t i = 0; i < depth; i++)
+            memcpy(out + i * PANEL, b + i * g->b_k,
+                   (size_t)width * sizeof *out);
+    }
+}
+
+static void pack_run(const struct job *base, int64_t task, char *scratch)
 {
     const struct gemm_job *job = (const struct gemm_job *)(const void *)base;
     const struct gemm *g = job->g;
-    int64_t first = task * PANEL;
-    int64_t width = min_i64(PANEL, g->n - first);
-    const real *b = g->b + first * g->b_col;
-    real *out = job->packed + first * g->k;
 
     (void)scratch;
-    if (width < PANEL)
-        memset(out, 0, (size_t)(g->k * PANEL) * sizeof *out);
-    if (g->b_col == 1 && width == PANEL) {
-        for (int64_t k = 0; k < g->k; k++)
-            memcpy(out + k * PANEL, b + k * g->b_k, PANEL * sizeof *out);
-        return;
-    }
-    if (g->b_k == 1) {
-        NAME(transpose)
-        (out, PANEL, b, g->b_col, (struct extent){.rows = width, .cols = g->k});
-        return;
-    }
-    for (int64_t k = 0; k < g->k; k++)
-        for (int64_t j = 0; j < width; j++)
-            out[k * PANEL + j] = b[k * g->b_k + j];
+    panel_pack(g, task * PANEL, 0, g->k, job->packed + task * PANEL * g->k);
 }
 
 /* A panel that is wider than what is left of C: through a buffer. */
@@ -159,65 +170,89 @@ static const real *block_copy(const struct gemm *g, int64_t first,
     return block;
 }
 
+/* One panel of a tile: columns [j, j + PANEL), products [k, k + depth). */
+static void panel_run(const struct gemm *g, struct tile t, int64_t j)
+{
+    int64_t width = min_i64(PANEL, g->n - j);
+
+    t.c = g->c + j;
+    if (width % VEC == 0)
+        NAME(tile_multiply)(&t, g->m, width);
+    else
+        panel_edge(t, g->m, width);
+}
+
 static void tile_run(const struct job *base, int64_t task, char *scratch)
 {
     const struct gemm_job *job = (const struct gemm_job *)(const void *)base;
     struct gemm g = tile_of(job, task);
-    const real *packed = job->packed + task / job->row_tiles * COL_TILE * g.k;
+    const real *packed = job->packed;
+    real *a = scratch_real(&scratch, SINGLE_ROWS * BLOCK_LD);
+    real *b = scratch_real(&scratch, COL_TILE * GEMM_DEPTH);
 
+    if (packed != NULL)
+        packed += task / job->row_tiles * job->col_tile * g.k;
     for (int64_t k = 0; k < g.k; k += GEMM_DEPTH) {
-        int64_t depth = min_i64(GEMM_DEPTH, g.k - k), a_row;
-        const real *a =
-            block_copy(&g, k, depth, &a_row, (real *)(void *)scratch);
+        struct tile t = {.k = min_i64(GEMM_DEPTH, g.k - k),
+                         .a_k = g.a_k,
+                         .b_k = PANEL,
+                         .ldc = g.ldc,
+                         .accumulate = g.accumulate || k > 0};
 
+        t.a = block_copy(&g, k, t.k, &t.a_row, a);
         for (int64_t j = 0; j < g.n; j += PANEL) {
-            int64_t width = min_i64(PANEL, g.n - j);
-            struct tile t = {.k = depth,
-                             .a = a,
-                             .a_row = a_row,
-                             .a_k = g.a_k,
-                             .b = packed + j * g.k + k * PANEL,
-                             .b_k = PANEL,
-                             .c = g.c + j,
-                             .ldc = g.ldc,
-                             .accumulate = g.accumulate || k > 0};
-
-            if (width % VEC == 0)
-                NAME(tile_multiply)(&t, g.m, width);
-            else
-                panel_edge(t, g.m, width);
+            if (packed != NULL) {
+                t.b = packed + j * g.k + k * PANEL;
+            } else {
+                panel_pack(&g, j, k, t.k, b);
+                t.b = b;
+            }
+            panel_run(&g, t, j);
         }
     }
 }
 #endif
 
-/* Smaller tiles when there are many threads: the bits are the same. */
-static int64_t rows_of_tile(const struct handle *h, const struct gemm *g)
+/* Cuts smaller when there are many threads: the bits stay the same. */
+static void gemm_cut(struct gemm_job *job, const struct handle *h,
+                     const struct gemm *g)
 {
-    int64_t rows = ROW_TILE, cols = ceil_div(g->n, COL_TILE);
+    int64_t wanted = 2 * h->threads;
 
-    if (M2_ISA == 0)
-        return BLAS_ROWS;
-    while (rows > 2 * TILE_ROWS && ceil_div(g->m, rows) * cols < 4 * h->threads)
-        rows = round_up(rows / 2, TILE_ROWS);
-    return rows;
+    job->col_tile = COL_TILE;
+    job->row_tile = ROW_TILE;
+    if (M2_ISA == 0) {
+        job->row_tile = BLAS_ROWS;
+    } else if (g->m <= SINGLE_ROWS && ceil_div(g->n, PANEL) >= wanted) {
+        job->packed = NULL;
+        job->row_tile = SINGLE_ROWS;
+        while (ceil_div(g->n, job->col_tile) < wanted)
+            job->col_tile /= 2;
+    } else {
+        while (job->row_tile > 2 * TILE_ROWS &&
+               ceil_div(g->m, job->row_tile) * ceil_div(g->n, COL_TILE) <
+                   2 * wanted)
+            job->row_tile = round_up(job->row_tile / 2, TILE_ROWS);
+    }
+    job->row_tiles = ceil_div(g->m, job->row_tile);
+    job->col_tiles = ceil_div(g->n, job->col_tile);
 }
 
 void NAME(gemm_run)(const struct handle *h, const struct gemm *g, char *scratch)
 {
-    struct gemm_job job = {.g = g, .row_tile = rows_of_tile(h, g)};
+    struct gemm_job job = {.g = g, .packed = (real *)(void *)scratch};
 
     assert(g->m > 0 && g->n > 0 && g->k > 0);
-    job.row_tiles = ceil_div(g->m, job.row_tile);
+    gemm_cut(&job, h, g);
 #if M2_ISA > 0
-    job.packed = (real *)(void *)scratch;
     scratch += packed_bytes(g->n, g->k);
     job.job = (struct job){.tasks = ceil_div(g->n, PANEL),
                            .work = (double)g->n * (double)g->k,
-                           .run = panel_pack};
-    parallel_run(h, &job.job);
+                           .run = pack_run};
+    if (job.packed != NULL)
+        parallel_run(h, &job.job);
 #endif
-    job.job = (struct job){.tasks = job.row_tiles * ceil_div(g->n, COL_TILE),
+    job.job = (struct job){.tasks = job.row_tiles * job.col_tiles,
                            .work = (double)g->m * (double)g->n * (double)g->k,
                            .run = tile_run,
                            .scratch = scratch,
