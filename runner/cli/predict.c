@@ -8,6 +8,7 @@
 #include "predict/predict_stream.h"
 #include "results/store.h"
 #include "schedule/pool.h"
+#include "util/file.h"
 #include "util/log.h"
 #include "util/memory.h"
 #include "util/path.h"
@@ -156,12 +157,13 @@ static int predict_run(const struct predict_options *options, const char *run,
 {
     struct predict_job job = {.options = options,
                               .new_data = overrides_path(overrides, n)};
-    struct experiment experiment;
+    struct experiment experiment = {0};
     char *config = path_join(run, "config.yaml", err);
-    int code = config == NULL
-                   ? M2_E_MEMORY
-                   : load_experiment(config, overrides, n, &experiment, err);
+    int code = config == NULL ? M2_E_MEMORY
+                              : file_check_regular(config, M2_E_RESULTS, err);
 
+    if (code == 0)
+        code = load_experiment(config, overrides, n, &experiment, err);
     if (code == 0) {
         job.request = (struct predictor_request){
             .run = run,
@@ -176,8 +178,7 @@ static int predict_run(const struct predict_options *options, const char *run,
         };
         code = predict_to(&job, err);
     }
-    if (config != NULL)
-        experiment_free(&experiment);
+    experiment_free(&experiment);
     free(config);
     return code;
 }

@@ -7,6 +7,7 @@
 #include "config/load.h"
 #include "config/value.h"
 #include "results/query.h"
+#include "util/file.h"
 #include "util/path.h"
 
 /* ---- facts --------------------------------------------------------------- */
@@ -126,6 +127,7 @@ static bool add_changed_settings(const struct run_entry *entry,
     struct experiment experiment = {0};
     struct m2_error err;
     bool ok = path != NULL &&
+              file_check_regular(path, M2_E_RESULTS, NULL) == 0 &&
               experiment_load(&request, &experiment, &messages, &err) == 0;
 
     if (ok)

@@ -345,7 +345,8 @@ int st_read(const char *path, struct st_file *out, struct m2_error *err)
     void *memory = NULL;
     size_t size = 0;
     int result;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* A pipe must not be waited for; read_whole refuses it. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     if (fd < 0)
         return fail_errno(path, err);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/csvlog.h"
 #include "results/listing.h"
 #include "util/file.h"
 #include "util/log.h"
@@ -23,16 +24,35 @@ void resume_free(struct resume_point *point)
     *point = (struct resume_point){0};
 }
 
+/* Do these bytes end with a row of a metrics.csv? */
+static bool are_rows(const char *bytes, size_t size)
+{
+    struct csv_table table;
+    bool found;
+
+    if (size == 0 || bytes[size - 1] != '\n' ||
+        csv_table_parse("metrics.csv", bytes, size, &table, NULL) != 0)
+        return false;
+    found = csv_table_column(&table, "step") == 0 &&
+            csv_table_column(&table, "trace") == (int)table.n_columns - 1;
+    csv_table_free(&table);
+    return found;
+}
+
 /* Do the rows that belong to the checkpoint exist?  A process that died while
  * it copied them leaves a folder with a checkpoint and no rows. */
 static bool has_rows(const char *dir, const struct train_state *state)
 {
     char *path = path_join(dir, "metrics.csv", NULL);
-    struct file_facts facts = {0};
-    bool found = path != NULL &&
-                 file_get_facts(path, M2_E_RESULTS, &facts, NULL) == 0 &&
-                 facts.size >= state->metrics_bytes;
+    struct text text = {0};
+    bool found =
+        path != NULL && state->metrics_bytes >= 0 &&
+        file_check_regular(path, M2_E_RESULTS, NULL) == 0 &&
+        file_read(path, (size_t)1 << 30, M2_E_RESULTS, &text, NULL) == 0 &&
+        text.length >= (size_t)state->metrics_bytes &&
+        are_rows(text_string(&text), (size_t)state->metrics_bytes);
 
+    text_free(&text);
     free(path);
     return found;
 }

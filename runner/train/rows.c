@@ -54,9 +54,10 @@ static int continue_timing(struct rows *rows, int dirfd, const char *resume_dir,
     char *path = path_join(resume_dir, "timing.csv", err);
     const char *end;
     int code = path == NULL ? M2_E_MEMORY
-                            : file_read(path, (size_t)1 << 30, M2_E_RESULTS,
-                                        &text, NULL);
+                            : file_check_regular(path, M2_E_RESULTS, NULL);
 
+    if (code == 0)
+        code = file_read(path, (size_t)1 << 30, M2_E_RESULTS, &text, NULL);
     if (code == 0) {
         end = strrchr(text_string(&text), '\n');
         code = csvlog_continue(dirfd, "timing.csv", path,
