@@ -6,6 +6,7 @@
 
 #include "data/target.h"
 #include "plugins/loader.h"
+#include "train/gradient_tree.h"
 #include "train/trainer.h"
 #include "util/memory.h"
 #include "util/process.h"
@@ -142,30 +143,12 @@ static int64_t n_leaves(const struct config_train *train)
     return (train->batch_size + size - 1) / size;
 }
 
-/* Arenas that gradient_tree_create makes. */
+/* A batch of one microbatch needs no tree. */
 static uint64_t tree_arenas(const struct config_train *train)
 {
     int64_t leaves = n_leaves(train);
-    uint64_t n = 0;
 
-    for (int64_t held = 1; leaves > 1 && held <= 2 * leaves; held *= 2)
-        n++;
-    return n;
-}
-
-/* How many of them a step fills: those before leaf i are the ones of the
- * binary number i. */
-static uint64_t tree_arenas_filled(const struct config_train *train)
-{
-    int64_t leaves = n_leaves(train);
-    int most = 0;
-
-    for (int64_t i = 0; leaves > 1 && i < leaves; i++) {
-        int held = __builtin_popcountll((unsigned long long)i) + 1;
-
-        most = held > most ? held : most;
-    }
-    return (uint64_t)most;
+    return leaves > 1 ? (uint64_t)gradient_tree_arenas(leaves) : 0;
 }
 
 /* Host memory of the loop: three arenas on their way to a checkpoint,
@@ -215,8 +198,7 @@ static void add_memory(const struct planner *planner,
     out->copy_bytes = copy_bytes(&session->dataset, config, arena);
     out->process_bytes = out->base_bytes + out->dataset_bytes + out->copy_bytes;
     if (out->device_is_host)
-        out->process_bytes += out->device_bytes - out->tree_bytes +
-                              tree_arenas_filled(&config->train) * arena;
+        out->process_bytes += out->device_bytes;
     if (out->process_bytes < planner->loading_peak)
         out->process_bytes = planner->loading_peak;
 }

@@ -11,6 +11,7 @@
 #include "util/sha256.h"
 
 #define SHA_KEY "m2run.sha256"
+#define FORMAT  "1"
 
 /* Parameters, first and second moments: in this order in the file. */
 enum { N_ARENAS = 3 };
@@ -141,7 +142,7 @@ static int add_identity(struct st_writer *st,
     int code = st_add_metadata(st, "format", "pt", err);
 
     if (code == 0)
-        code = st_add_metadata(st, "m2run.format", "1", err);
+        code = st_add_metadata(st, "m2run.format", FORMAT, err);
     if (code == 0)
         code = st_add_metadata(st, "m2run.identity", identity->identity, err);
     if (code == 0)
@@ -191,12 +192,13 @@ static int damaged(const struct st_file *file, const char *key,
                    file->path, key);
 }
 
+/* Counts of what was done: none is negative. */
 static int get_integer(const struct st_file *file, const char *key,
                        int64_t *out, struct m2_error *err)
 {
     const char *text = st_metadata(file, key);
 
-    if (text == NULL || !number_parse_int(text, out))
+    if (text == NULL || !number_parse_int(text, out) || *out < 0)
         return damaged(file, key, err);
     return 0;
 }
@@ -264,9 +266,15 @@ static int check_identity(const struct st_file *file, const char *identity,
                           struct m2_error *err)
 {
     const char *found = st_metadata(file, "m2run.identity");
+    const char *format = st_metadata(file, "m2run.format");
 
     if (found == NULL)
         return damaged(file, "m2run.identity", err);
+    if (format == NULL || strcmp(format, FORMAT) != 0)
+        return m2_fail(err, M2_E_RESULTS,
+                       "%s: format %s of a checkpoint is not known, expected "
+                       "%s: was it written by a newer m2run?",
+                       file->path, format != NULL ? format : "(none)", FORMAT);
     if (identity != NULL && strcmp(found, identity) != 0)
         return m2_fail(err, M2_E_RESULTS,
                        "%s: belongs to another run: identity %s, expected %s",

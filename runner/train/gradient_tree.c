@@ -46,18 +46,27 @@ static int grow(struct gradient_tree *tree, struct m2_error *err)
     return code;
 }
 
+int gradient_tree_arenas(int64_t n_leaves)
+{
+    int arenas = 0;
+
+    for (; n_leaves > 0; n_leaves /= 2)
+        arenas++;
+    return arenas;
+}
+
 int gradient_tree_create(struct m2_device *device, int64_t n,
                          int64_t n_leaves_max, struct gradient_tree **out,
                          struct m2_error *err)
 {
     struct gradient_tree *tree = memory_zeroed(1, sizeof *tree, err);
-    int code = 0;
+    int arenas = gradient_tree_arenas(n_leaves_max), code = 0;
 
     if (tree == NULL)
         return M2_E_MEMORY;
     tree->device = device;
     tree->n = n;
-    for (int64_t held = 1; code == 0 && held <= 2 * n_leaves_max; held *= 2)
+    for (int i = 0; code == 0 && i < arenas; i++)
         code = grow(tree, err);
     if (code != 0) {
         gradient_tree_free(tree);

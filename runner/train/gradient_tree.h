@@ -3,16 +3,20 @@
  * Leaf i is the gradient of microbatch i, computed from zero.  Node (l, j) is
  * the sum (l-1, 2j) + (l-1, 2j+1); a last node without partner is passed up
  * unchanged.  The shape depends on the number of microbatches alone, so the
- * bits of the sum do not depend on the order in which leaves arrive.  In
- * order, at most log2(n)+1 arenas are held; they are allocated when the tree
- * is created, for that order; leaves out of order need more and take them
- * when they come. */
+ * bits of the sum do not depend on the order in which leaves arrive.  Those
+ * that arrive in order find room in gradient_tree_arenas(n) arenas, allocated
+ * when the tree is created; leaves out of order need more and take them when
+ * they come. */
 #ifndef M2_TRAIN_GRADIENT_TREE_H
 #define M2_TRAIN_GRADIENT_TREE_H
 
 #include "backends/ops.h"
 
 struct gradient_tree; /* opaque */
+
+/* floor(log2(n_leaves)) + 1: with the leaf that has just come, at most one
+ * node of each level waits. */
+int gradient_tree_arenas(int64_t n_leaves);
 
 /* n elements of the device's real type per gradient. */
 int gradient_tree_create(struct m2_device *device, int64_t n,

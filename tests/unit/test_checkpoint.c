@@ -278,28 +278,38 @@ static void the_checkpoint_of_another_run_is_refused(void **state)
         "belongs to another run: identity " IDENTITY ", expected feed", &err);
 }
 
-/* A sealed file of somebody else's, or of a version that lacks a number. */
+/* A sealed file of somebody else's, or of another version. */
 static void a_file_without_the_state_is_refused(void **state)
 {
+    static const struct {
+        const char *format, *step, *message;
+    } cases[] = {
+        {"1", "x", "metadata m2run.step is missing or unreadable"},
+        {"1", "-1", "metadata m2run.step is missing or unreadable"},
+        {"1", "1", "metadata m2run.epoch is missing or unreadable"},
+        {"2", "1", "format 2 of a checkpoint is not known, expected 1"},
+    };
     const struct fixture *f = *state;
     const char *path = unit_path(f->dir, "other.safetensors");
-    struct st_writer *st = st_writer_new();
-    struct train_state train;
-    struct st_file file;
-    struct m2_error err;
 
-    assert_ok(st_add_metadata(st, "m2run.identity", IDENTITY, &err), &err);
-    assert_ok(st_add_metadata(st, "m2run.trace", "0011223344556677", &err),
-              &err);
-    assert_ok(st_add_metadata(st, "m2run.step", "x", &err), &err);
-    assert_ok(st_seal(st, "m2run.sha256", &err), &err);
-    assert_ok(st_write(st, path, &err), &err);
-    st_writer_free(st);
-    assert_fails(checkpoint_read(path, IDENTITY, &file, &train, &err),
-                 M2_E_RESULTS,
-                 "not a checkpoint of m2run: metadata m2run.step is missing "
-                 "or unreadable",
-                 &err);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct st_writer *st = st_writer_new();
+        struct train_state train;
+        struct st_file file;
+        struct m2_error err;
+
+        assert_ok(st_add_metadata(st, "m2run.identity", IDENTITY, &err), &err);
+        assert_ok(st_add_metadata(st, "m2run.format", cases[i].format, &err),
+                  &err);
+        assert_ok(st_add_metadata(st, "m2run.trace", "0011223344556677", &err),
+                  &err);
+        assert_ok(st_add_metadata(st, "m2run.step", cases[i].step, &err), &err);
+        assert_ok(st_seal(st, "m2run.sha256", &err), &err);
+        assert_ok(st_write(st, path, &err), &err);
+        st_writer_free(st);
+        assert_fails(checkpoint_read(path, IDENTITY, &file, &train, &err),
+                     M2_E_RESULTS, cases[i].message, &err);
+    }
 }
 
 static void a_model_of_another_shape_does_not_take_it(void **state)

@@ -119,6 +119,29 @@ static void the_sum_is_that_of_the_documented_tree(void **state)
         check_order(*state, order, n);
 }
 
+static void leaves_in_order_fill_the_arenas_there_are(void **state)
+{
+    static const int64_t order[MAX_LEAVES] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    const struct fixture *f = *state;
+    size_t before = device_bytes(f->device);
+    struct m2_error err;
+
+    for (int64_t n = 1; n <= MAX_LEAVES; n++) {
+        struct fixture own = *f;
+        float sum[N];
+        size_t arenas = (size_t)gradient_tree_arenas(n);
+
+        assert_ok(gradient_tree_create(f->device, N, n, &own.tree, &err), &err);
+        sum_in(&own, order, n, sum);
+        assert_int_equal(device_bytes(f->device) - before,
+                         arenas * N * sizeof(float));
+        gradient_tree_free(own.tree);
+    }
+    assert_int_equal(gradient_tree_arenas(1), 1);
+    assert_int_equal(gradient_tree_arenas(8), 4);
+    assert_int_equal(gradient_tree_arenas(9), 4);
+}
+
 /* Calls visit for every order of n leaves (Heap's algorithm). */
 static void permute(const struct fixture *f, int64_t *order, int64_t n,
                     int64_t k)
@@ -209,6 +232,7 @@ int main(void)
         TEST(many_leaves_may_come_backwards_or_mixed),
         TEST(another_pairing_gives_other_bits),
         TEST(leaves_in_order_need_no_more_memory),
+        TEST(leaves_in_order_fill_the_arenas_there_are),
         TEST(a_sum_that_was_given_up_is_forgotten),
     };
 
