@@ -5,15 +5,11 @@
  * moments would double the memory of a run. */
 #include "model/safetensors.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "util/file.h"
 #include "util/memory.h"
-#include "util/path.h"
 #include "util/sha256.h"
 
 enum { LENGTH_BYTES = 8, MAX_DIMS = 8, ALIGNMENT = 64 };
@@ -96,63 +92,24 @@ static int build_header(struct st_writer *writer, struct text *out,
     return 0;
 }
 
-static bool write_bytes(int fd, const void *data, size_t size)
+struct output {
+    const struct st_writer *writer;
+    const struct text *header;
+};
+
+static bool write_output(void *context, int fd)
 {
-    const char *bytes = data;
+    const struct output *output = context;
+    const struct st_writer *writer = output->writer;
 
-    while (size > 0) {
-        ssize_t n = write(fd, bytes, size);
-
-        if (n < 0 && errno != EINTR)
-            return false;
-        bytes += n > 0 ? n : 0;
-        size -= n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
-static bool write_file(const struct st_writer *writer, int fd,
-                       const struct text *header)
-{
-    if (!write_bytes(fd, header->bytes, header->length))
+    if (!file_write_bytes(fd, output->header->bytes, output->header->length))
         return false;
     for (size_t i = 0; i < writer->n_entries; i++) {
-        if (!write_bytes(fd, writer->entries[i].data, writer->entries[i].bytes))
+        if (!file_write_bytes(fd, writer->entries[i].data,
+                              writer->entries[i].bytes))
             return false;
     }
-    return fsync(fd) == 0;
-}
-
-/* Writes `temporary` and renames it to `path`; errno tells of a failure. */
-static bool replace_file(const struct st_writer *writer, const char *temporary,
-                         const char *path, const struct text *header)
-{
-    int saved;
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-
-    if (fd < 0)
-        return false;
-    if (write_file(writer, fd, header)) {
-        if (close(fd) == 0 && rename(temporary, path) == 0)
-            return true;
-        fd = -1;
-    }
-    saved = errno;
-    if (fd >= 0)
-        close(fd);
-    unlink(temporary);
-    errno = saved;
-    return false;
-}
-
-/* dir/.name.tmp for dir/name */
-static char *temporary_name(const char *dir, const char *path,
-                            struct m2_error *err)
-{
-    struct text name = {0};
-
-    text_addf(&name, "%s/.%s.tmp", dir, path_basename(path));
-    return text_steal(&name, err);
+    return true;
 }
 
 struct st_writer *st_writer_new(void)
@@ -235,24 +192,12 @@ int st_add(struct st_writer *writer, const char *name, enum st_dtype dtype,
 int st_write(struct st_writer *writer, const char *path, struct m2_error *err)
 {
     struct text header = {0};
-    char *dir = path_dirname(path, err);
-    char *temporary = dir != NULL ? temporary_name(dir, path, err) : NULL;
-    int result = M2_E_MEMORY;
+    struct output output = {writer, &header};
+    int result = build_header(writer, &header, err);
 
-    if (temporary == NULL)
-        goto out;
-    result = build_header(writer, &header, err);
-    if (result != 0)
-        goto out;
-    if (!replace_file(writer, temporary, path, &header)) {
-        result = m2_fail(err, M2_E_RESULTS, "%s: %s", path, strerror(errno));
-        goto out;
-    }
-    result = file_sync_dir(dir, M2_E_RESULTS, err);
-out:
+    if (result == 0)
+        result = file_replace(path, write_output, &output, M2_E_RESULTS, err);
     text_free(&header);
-    free(temporary);
-    free(dir);
     return result;
 }
 

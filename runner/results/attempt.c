@@ -1,8 +1,6 @@
 /* An attempt that is ours: its facts, its heartbeat, letting it go. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -69,56 +67,15 @@ char *const *attempt_earlier(const struct attempt *attempt)
     return attempt->earlier;
 }
 
-static bool copy_bytes(int from, int to)
-{
-    char block[65536];
-    ssize_t n;
-
-    while ((n = read(from, block, sizeof block)) > 0)
-        for (ssize_t at = 0, written; at < n; at += written) {
-            written = write(to, block + at, (size_t)(n - at));
-            if (written < 0)
-                return false;
-        }
-    return n == 0 && fsync(to) == 0;
-}
-
-/* Streams, because a checkpoint may be as large as the memory. */
-static int copy_open_file(int from, const char *to, struct m2_error *err)
-{
-    struct text text = {0};
-    char *temporary;
-    int fd, code = 0;
-
-    text_addf(&text, "%s.tmp", to);
-    temporary = text_steal(&text, err);
-    if (temporary == NULL)
-        return M2_E_MEMORY;
-    fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0 || !copy_bytes(from, fd) || rename(temporary, to) != 0) {
-        code = m2_fail(err, M2_E_RESULTS, "%s: %s", temporary, strerror(errno));
-        unlink(temporary);
-    }
-    if (fd >= 0)
-        close(fd);
-    free(temporary);
-    return code;
-}
-
 int attempt_copy_file(const struct attempt *attempt, const char *from_dir,
                       const char *name, struct m2_error *err)
 {
     char *from = path_join(from_dir, name, err);
     char *to = path_join(attempt->path, name, err);
-    int code = from == NULL || to == NULL ? M2_E_MEMORY : 0;
-    int fd = code == 0 ? open(from, O_RDONLY | O_CLOEXEC) : -1;
+    int code = from == NULL || to == NULL
+                   ? M2_E_MEMORY
+                   : file_copy(from, to, M2_E_RESULTS, err);
 
-    if (fd >= 0)
-        code = copy_open_file(fd, to, err);
-    else if (code == 0 && errno != ENOENT)
-        code = m2_fail(err, M2_E_RESULTS, "%s: %s", from, strerror(errno));
-    if (fd >= 0)
-        close(fd);
     free(from);
     free(to);
     return code;

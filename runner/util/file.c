@@ -52,28 +52,21 @@ static int read_all(int fd, const char *path, size_t limit, int code,
     return result != 0 ? result : text_check(out, err);
 }
 
-/* Writes and fsyncs; closes fd in any case. errno tells of a failure. */
-static bool write_and_close(int fd, const char *bytes, size_t size)
+bool file_write_bytes(int fd, const void *bytes, size_t size)
 {
-    int saved;
+    const char *from = bytes;
 
     while (size > 0) {
-        ssize_t n = write(fd, bytes, size);
+        ssize_t n = write(fd, from, size);
 
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            goto failed;
-        bytes += n;
+            return false;
+        from += n;
         size -= (size_t)n;
     }
-    if (fsync(fd) == 0)
-        return close(fd) == 0;
-failed:
-    saved = errno;
-    close(fd);
-    errno = saved;
-    return false;
+    return true;
 }
 
 /* dir/.name.tmp for dir/name */
@@ -175,30 +168,87 @@ int file_read(const char *path, size_t limit, int code, struct text *out,
     return result;
 }
 
-int file_write_atomic(const char *path, const void *bytes, size_t size,
-                      int code, struct m2_error *err)
+/* Whatever fails, errno tells of it and `temporary` is gone. */
+static bool replace(const char *temporary, const char *path,
+                    bool (*write)(void *context, int fd), void *context)
+{
+    int saved;
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+    if (fd < 0)
+        return false;
+    if (write(context, fd) && fsync(fd) == 0) {
+        if (close(fd) == 0 && rename(temporary, path) == 0)
+            return true;
+        fd = -1;
+    }
+    saved = errno;
+    if (fd >= 0)
+        close(fd);
+    unlink(temporary);
+    errno = saved;
+    return false;
+}
+
+int file_replace(const char *path, bool (*write)(void *context, int fd),
+                 void *context, int code, struct m2_error *err)
 {
     char *dir = path_dirname(path, err);
     char *temporary = dir != NULL ? temporary_name(dir, path, err) : NULL;
     int result = M2_E_MEMORY;
-    int fd;
 
-    if (temporary == NULL)
-        goto out;
-    fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        result = fail_errno(err, code, temporary);
-        goto out;
-    }
-    if (!write_and_close(fd, bytes, size) || rename(temporary, path) != 0) {
-        result = fail_errno(err, code, path);
-        unlink(temporary);
-        goto out;
-    }
-    result = file_sync_dir(dir, code, err);
-out:
+    if (temporary != NULL)
+        result = replace(temporary, path, write, context)
+                     ? file_sync_dir(dir, code, err)
+                     : fail_errno(err, code, path);
     free(temporary);
     free(dir);
+    return result;
+}
+
+struct bytes {
+    const void *bytes;
+    size_t size;
+};
+
+static bool write_given(void *context, int fd)
+{
+    const struct bytes *given = context;
+
+    return file_write_bytes(fd, given->bytes, given->size);
+}
+
+int file_write_atomic(const char *path, const void *bytes, size_t size,
+                      int code, struct m2_error *err)
+{
+    struct bytes given = {bytes, size};
+
+    return file_replace(path, write_given, &given, code, err);
+}
+
+static bool write_copy(void *context, int fd)
+{
+    const int *from = context;
+    char block[READ_BLOCK];
+    ssize_t n;
+
+    while ((n = read(*from, block, sizeof block)) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 || !file_write_bytes(fd, block, (size_t)n))
+            return false;
+    }
+    return true;
+}
+
+int file_copy(const char *from, const char *to, int code, struct m2_error *err)
+{
+    int result, fd = open(from, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return errno == ENOENT ? 0 : fail_errno(err, code, from);
+    result = file_replace(to, write_copy, &fd, code, err);
+    close(fd);
     return result;
 }
 

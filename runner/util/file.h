@@ -38,6 +38,18 @@ int file_read(const char *path, size_t limit, int code, struct text *out,
 int file_write_atomic(const char *path, const void *bytes, size_t size,
                       int code, struct m2_error *err);
 
+/* The same with bytes from a function, for what is too large to be held:
+ * `write` is given a file to write to, and false with errno is a failure. */
+int file_replace(const char *path, bool (*write)(void *context, int fd),
+                 void *context, int code, struct m2_error *err);
+
+/* For such a function: all of the bytes; false and errno on failure. */
+bool file_write_bytes(int fd, const void *bytes, size_t size);
+
+/* Replaces `to` by a copy of `from`; a `from` that does not exist is left out,
+ * and no error. */
+int file_copy(const char *from, const char *to, int code, struct m2_error *err);
+
 /* Makes a directory and its parents; an existing one is fine. */
 int file_make_dirs(const char *path, int code, struct m2_error *err);
 

@@ -64,6 +64,32 @@ static void atomic_write_replaces_and_leaves_nothing_else(void **state)
     text_free(&text);
 }
 
+static void a_copy_replaces_and_a_missing_file_is_left_out(void **state)
+{
+    enum { SIZE = 200000 };
+    const char *from = unit_path(*state, "from"), *to = unit_path(*state, "to");
+    char *bytes = malloc(SIZE + 1);
+    struct m2_error err;
+    struct text text = {0};
+
+    memset(bytes, 'x', SIZE);
+    bytes[SIZE] = '\0';
+    unit_write(from, bytes);
+    unit_write(to, "old");
+    assert_ok(file_copy(from, to, M2_E_RESULTS, &err), &err);
+    assert_ok(file_read(to, SIZE, M2_E_RESULTS, &text, &err), &err);
+    assert_string_equal(text_string(&text), bytes);
+    unlink(from);
+    assert_ok(file_copy(from, to, M2_E_RESULTS, &err), &err);
+    assert_true(file_exists(to));
+    assert_fails(file_copy(*state, to, M2_E_RESULTS, &err), M2_E_RESULTS,
+                 "/to: Is a directory", &err);
+    assert_true(file_exists(to));
+    assert_false(file_exists(unit_path(*state, ".to.tmp")));
+    text_free(&text);
+    free(bytes);
+}
+
 static void atomic_write_into_no_directory_fails(void **state)
 {
     struct m2_error err;
@@ -139,6 +165,7 @@ int main(void)
         TEST(limit_holds_for_files_without_a_size),
         TEST(missing_file_is_named_under_the_callers_code),
         TEST(atomic_write_replaces_and_leaves_nothing_else),
+        TEST(a_copy_replaces_and_a_missing_file_is_left_out),
         TEST(atomic_write_into_no_directory_fails),
         TEST(facts_are_size_and_time_to_the_nanosecond),
         TEST(directories_are_made_with_their_parents),
