@@ -65,6 +65,7 @@ int sweep_record_text(const struct experiment *experiment,
                       struct text *out, struct m2_error *err)
 {
     struct text part = {0};
+    int code;
 
     text_add(out, "format: 1\noverrides: [");
     for (size_t i = 0; i < n_overrides; i++) {
@@ -77,11 +78,12 @@ int sweep_record_text(const struct experiment *experiment,
     text_clear(&part);
     config_write(&experiment->schema, &experiment->config, &part);
     add_block(out, "base", text_string(&part));
+    code = text_check(&part, err);
     text_free(&part);
     text_add(out, "runs:\n");
     for (size_t i = 0; i < record->n_runs; i++)
         add_run(out, &record->runs[i]);
-    return text_check(out, err);
+    return code != 0 ? code : text_check(out, err);
 }
 
 /* Is the file there with these very bytes?  Its name holds 32 bits of their
