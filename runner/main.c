@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "config/suggest.h"
+#include "util/suggest.h"
 #include "loader.h"
 #include "util/build.h"
 #include "util/log.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/suggest.h"
+#include "util/suggest.h"
 #include "util/memory.h"
 #include "util/number.h"
 #include "util/text.h"

@@ -5,7 +5,7 @@
 #include "backends/conformance/conformance.h"
 #include "backends/select.h"
 #include "cli/command.h"
-#include "config/suggest.h"
+#include "util/suggest.h"
 #include "model/golden_file.h"
 #include "train/golden_kinds.h"
 #include "util/log.h"

@@ -143,8 +143,4 @@ void config_free(struct config *config); /* frees the members */
 int config_copy(const struct config *from, struct config *to,
                 struct m2_error *err);
 
-/* True when larger values of the metric are better ("val/hit_rate", "val/ic",
- * "val/rank_ic", "val/skill"), false for losses and errors. */
-bool metric_is_higher_better(const char *metric);
-
 #endif

@@ -7,7 +7,7 @@
 #include "config/include.h"
 #include "config/override.h"
 #include "config/scalar.h"
-#include "config/suggest.h"
+#include "util/suggest.h"
 #include "config/value.h"
 #include "util/memory.h"
 #include "util/path.h"

@@ -19,7 +19,6 @@ librunner_a_SOURCES += \
 	runner/config/schema.c runner/config/schema.h \
 	runner/config/schema_data.c runner/config/schema_model.c \
 	runner/config/schema_top.c runner/config/schema_train.c \
-	runner/config/suggest.c runner/config/suggest.h \
 	runner/config/tree.c runner/config/tree.h \
 	runner/config/value.c runner/config/value.h \
 	runner/config/value_bound.c runner/config/value_number.c \

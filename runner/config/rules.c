@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "config/binding.h"
-#include "config/suggest.h"
+#include "util/suggest.h"
 #include "config/value.h"
 
 bool rules_can_check(const struct rules *rules, const char *const *paths)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "config/scalar.h"
-#include "config/suggest.h"
+#include "util/suggest.h"
 #include "config/value_parts.h"
 #include "util/number.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/suggest.h"
+#include "util/suggest.h"
 #include "data/expression_tree.h"
 #include "util/memory.h"
 #include "util/number.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/config.h"
+#include "results/metric.h"
 #include "util/memory.h"
 
 /* Welford's update: no cancellation when the mean is large. */

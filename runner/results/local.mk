@@ -8,6 +8,7 @@ librunner_a_SOURCES += \
 	runner/results/driver.c runner/results/driver.h \
 	runner/results/leaderboard.c runner/results/leaderboard.h \
 	runner/results/listing.c runner/results/listing.h \
+	runner/results/metric.c runner/results/metric.h \
 	runner/results/owner.c runner/results/owner.h \
 	runner/results/publish.c \
 	runner/results/query.c runner/results/query.h \

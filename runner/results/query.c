@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/suggest.h"
+#include "util/suggest.h"
 #include "results/csvlog.h"
 #include "util/file.h"
 #include "util/path.h"

@@ -6,7 +6,7 @@
 
 #include "config/identity.h"
 #include "config/scalar.h"
-#include "config/suggest.h"
+#include "util/suggest.h"
 #include "config/value.h"
 #include "util/memory.h"
 

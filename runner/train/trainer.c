@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "plugins/loader.h"
+#include "results/metric.h"
 #include "train/rows.h"
 #include "train/update.h"
 #include "util/log.h"

@@ -10,6 +10,7 @@ librunner_a_SOURCES += \
 	runner/util/process.c runner/util/process.h \
 	runner/util/random.c runner/util/random.h \
 	runner/util/sha256.c runner/util/sha256.h \
+	runner/util/suggest.c runner/util/suggest.h \
 	runner/util/terminal.c runner/util/terminal.h \
 	runner/util/text.c runner/util/text.h \
 	runner/util/timefmt.c runner/util/timefmt.h

@@ -1,5 +1,5 @@
 /* Nearest words by edit distance. */
-#include "config/suggest.h"
+#include "util/suggest.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* "Did you mean": the nearest word by spelling. */
-#ifndef M2_CONFIG_SUGGEST_H
-#define M2_CONFIG_SUGGEST_H
+#ifndef M2_UTIL_SUGGEST_H
+#define M2_UTIL_SUGGEST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -504,18 +504,6 @@ static void a_copy_equals_and_owns_itself(void **state)
     unload(&l);
 }
 
-static void metrics_know_their_direction(void **state)
-{
-    (void)state;
-    assert_true(metric_is_higher_better("val/ic"));
-    assert_true(metric_is_higher_better("test/rank_ic"));
-    assert_true(metric_is_higher_better("val/hit_rate"));
-    assert_true(metric_is_higher_better("val/skill"));
-    assert_false(metric_is_higher_better("val/loss"));
-    assert_false(metric_is_higher_better("val/rmse_raw"));
-    assert_false(metric_is_higher_better("train/loss"));
-}
-
 /* ---- identity -------------------------------------------------------------
  */
 
@@ -678,7 +666,6 @@ int main(void)
         cmocka_unit_test(an_override_is_clean_text),
         cmocka_unit_test(canonical_text_reads_back_to_itself),
         cmocka_unit_test(a_copy_equals_and_owns_itself),
-        cmocka_unit_test(metrics_know_their_direction),
         cmocka_unit_test(identities_never_change),
         cmocka_unit_test(what_changes_no_result_changes_no_identity),
         cmocka_unit_test(the_index_of_a_device_is_not_its_name),

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "results/metric.h"
 #include "tests/unit/unit.h"
 #include "util/memory.h"
 
@@ -291,12 +292,25 @@ static void keys_that_only_some_runs_have_differ_too(void **state)
     string_list_free(&keys);
 }
 
+static void metrics_know_their_direction(void **state)
+{
+    (void)state;
+    assert_true(metric_is_higher_better("val/ic"));
+    assert_true(metric_is_higher_better("test/rank_ic"));
+    assert_true(metric_is_higher_better("val/hit_rate"));
+    assert_true(metric_is_higher_better("val/skill"));
+    assert_false(metric_is_higher_better("val/loss"));
+    assert_false(metric_is_higher_better("val/rmse_raw"));
+    assert_false(metric_is_higher_better("train/loss"));
+}
+
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(metrics_know_their_direction),
         TEST(mean_and_deviation_are_those_of_the_values),
         TEST(a_large_mean_does_not_hide_a_small_deviation),
         TEST(seeds_of_a_configuration_are_one_row),

@@ -4,7 +4,7 @@
 #include "unit.h"
 
 #include "config/scalar.h"
-#include "config/suggest.h"
+#include "util/suggest.h"
 
 static struct node scalar(const char *text)
 {
