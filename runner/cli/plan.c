@@ -84,8 +84,8 @@ static size_t make_columns(const struct plan *plan,
         {"windows", NULL, TABLE_RIGHT, true},
         {"steps", NULL, TABLE_RIGHT, true},
         {"parameters", NULL, TABLE_RIGHT, true},
-        {"device", NULL, TABLE_RIGHT, false},
-        {"process", NULL, TABLE_RIGHT, false},
+        {"device", "device memory", TABLE_RIGHT, false},
+        {"process", "process memory", TABLE_RIGHT, false},
     };
     const struct sweep *sweep = &plan->resolved.sweep;
     size_t n = 0;

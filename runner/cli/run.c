@@ -21,7 +21,7 @@
 struct run_options {
     const char *results, *on_error;
     int64_t jobs, max_failures;
-    bool no_wait, takeover, mixed, detach, quiet;
+    bool no_wait, takeover, mixed, detach, verbose, quiet;
 };
 
 /* ---- tasks ------------------------------------------------------------------
@@ -86,13 +86,27 @@ static void print_runs(const struct pool_task *tasks, size_t n)
             printf("%s %s\n", tasks[i].result, tasks[i].path);
 }
 
+/* What begins, where it is more than one run. */
+static void print_begin(const struct pool_request *request)
+{
+    size_t waiting = 0;
+
+    for (size_t i = 0; i < request->n_tasks; i++)
+        waiting += request->tasks[i].state == TASK_WAITING;
+    if (request->n_tasks > 1 && waiting > 0)
+        log_info("%s: %zu of %zu runs to do, %d at a time on %d thread%s each",
+                 request->name, waiting, request->n_tasks, request->jobs,
+                 request->threads, request->threads == 1 ? "" : "s");
+}
+
 static void print_summary(const struct pool_result *result, size_t n)
 {
     struct text text = {0};
 
-    text_addf(&text, "%zu runs: %zu done", n, result->n_done);
+    text_addf(&text, "%zu run%s: %zu done", n, n == 1 ? "" : "s",
+              result->n_done);
     if (result->n_skipped > 0)
-        text_addf(&text, " (%zu before)", result->n_skipped);
+        text_addf(&text, " (%zu published before)", result->n_skipped);
     if (result->n_failed > 0)
         text_addf(&text, ", %zu failed", result->n_failed);
     if (result->n_errors > 0)
@@ -140,10 +154,11 @@ static int work(const struct run_options *options,
                 const char *record, struct pool_task *tasks, int *exit_out,
                 struct m2_error *err)
 {
-    const char *worker_options[3] = {NULL};
+    const char *worker_options[4] = {NULL};
     size_t n_options = 0;
     const char *name = resolved->experiment.config.name;
     size_t n = resolved->record.n_runs;
+    bool quiet = options->quiet || log_level() < LOG_INFO;
     struct pool_result result;
     struct pool_request request = {
         .record = record,
@@ -157,7 +172,7 @@ static int work(const struct run_options *options,
         .max_failures = options->max_failures,
         .no_wait = options->no_wait,
         .takeover = options->takeover,
-        .quiet = options->quiet,
+        .quiet = quiet,
         .worker_options = worker_options,
     };
     struct driver *driver = NULL;
@@ -165,12 +180,16 @@ static int work(const struct run_options *options,
 
     if (options->mixed)
         worker_options[n_options++] = "--mixed";
-    if (options->quiet)
+    if (n > 1 && !options->verbose)
+        worker_options[n_options++] = "--brief";
+    if (quiet)
         worker_options[n_options++] = "--quiet";
     request.threads = cores_allowed() / request.jobs;
     if (request.threads < 1)
         request.threads = 1;
     signals_for_parent();
+    if (!quiet)
+        print_begin(&request);
     if (code == 0)
         code = pool_run(&request, &result, err);
     driver_end(driver);
@@ -323,6 +342,8 @@ int command_run(int argc, char **argv)
          "resume runs that were begun under other numerics", &options.mixed},
         {"detach", 0, OPTION_FLAG, NULL, "run in the background",
          &options.detach},
+        {"verbose", 'v', OPTION_FLAG, NULL,
+         "every line of every run, in a sweep, too", &options.verbose},
         {"quiet", 'q', OPTION_FLAG, NULL, "warnings and errors only",
          &options.quiet},
         {0},

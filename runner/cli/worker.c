@@ -20,7 +20,7 @@ struct worker {
     const char *results;
     const char *silent_owner;
     int64_t threads, parent;
-    bool takeover, mixed, quiet;
+    bool takeover, mixed, brief, quiet;
     struct record_run run;
     struct text base;
     struct experiment experiment;
@@ -188,6 +188,8 @@ static int worker_main(struct worker *worker, const struct arguments *arguments)
         return report_error(code, &err);
     }
     signals_for_worker(worker->parent);
+    if (worker->brief)
+        log_set_level(LOG_INFO);
     if (worker->quiet)
         log_set_level(LOG_WARNING);
     code = work(worker, arguments->items[0], index, &result, &err);
@@ -221,6 +223,8 @@ int command_worker(int argc, char **argv)
          &worker.takeover},
         {"mixed", 0, OPTION_FLAG, NULL, "resume under other numerics",
          &worker.mixed},
+        {"brief", 0, OPTION_FLAG, NULL, "one of many: only how it ended",
+         &worker.brief},
         {"quiet", 'q', OPTION_FLAG, NULL, "warnings and errors only",
          &worker.quiet},
         {0},

@@ -25,12 +25,21 @@ static void set_text(char **place, const char *text)
     *place = memory_string(text, NULL);
 }
 
+/* Whose line it is, where there is more than one run. */
+static void add_label(const struct job *job, struct text *out)
+{
+    if (job->pool->request->n_tasks > 1)
+        text_addf(out, "%s: ", job_task(job)->label);
+}
+
 /* "m2run: LABEL: WHAT..." */
 static void tell(struct job *job, const char *what, const char *more)
 {
     struct text line = {0};
 
-    text_addf(&line, "m2run: %s: %s%s", job_task(job)->label, what, more);
+    text_add(&line, "m2run: ");
+    add_label(job, &line);
+    text_addf(&line, "%s%s", what, more);
     progress_message(job->pool->progress, text_string(&line));
     text_free(&line);
 }
@@ -129,8 +138,7 @@ void job_message_line(void *context, char *line)
     struct job *job = context;
     struct text text = {0};
 
-    if (job->pool->request->jobs > 1)
-        text_addf(&text, "%s: ", job_task(job)->label);
+    add_label(job, &text);
     text_add(&text, line);
     progress_message(job->pool->progress, text_string(&text));
     text_free(&text);

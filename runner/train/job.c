@@ -10,6 +10,7 @@
 #include "train/record.h"
 #include "train/resume.h"
 #include "train/scores.h"
+#include "train/tell.h"
 #include "util/file.h"
 #include "util/log.h"
 #include "util/path.h"
@@ -188,39 +189,6 @@ static int publish(struct job *job, const char *state, const char *reason,
 /* ---- the run ---------------------------------------------------------------
  */
 
-static void tell_facts(const struct job *job)
-{
-    const struct dataset *dataset = &job->session.dataset;
-
-    log_info("device %s: %s", device_label(job->session.device),
-             job->session.facts.name);
-    for (size_t i = 0; i < dataset->n_facts; i++) {
-        const struct dataset_fact *fact = &dataset->facts[i];
-        const char *where = fact->where != NULL ? fact->where : "";
-
-        if (fact->warning)
-            log_warning("%" PRIu64 " %s%s%s", fact->n, fact->what,
-                        *where != '\0' ? ", first at " : "", where);
-        else
-            log_info("%" PRIu64 " %s%s%s", fact->n, fact->what,
-                     *where != '\0' ? ", first at " : "", where);
-    }
-    for (enum part part = 0; part < N_PARTS; part++)
-        log_info("%s: %" PRId64 " rows, %" PRId64 " windows", part_names[part],
-                 dataset->part_rows[part], dataset->parts[part].n);
-}
-
-static void tell_baselines(const struct job *job)
-{
-    const struct baseline_scores *scores =
-        evaluator_baselines(job->evaluator, PART_VAL);
-
-    for (int i = 0; i < N_BASELINES; i++)
-        if (scores->valid[i])
-            log_info("baseline %s: val/mse %.6g, val/mae %.6g",
-                     baseline_names[i], scores->mse[i], scores->mae[i]);
-}
-
 static int open_session(struct job *job, struct m2_error *err)
 {
     const struct session_request request = {
@@ -233,10 +201,10 @@ static int open_session(struct job *job, struct m2_error *err)
     if (code != 0)
         return code;
     job->session_open = true;
-    tell_facts(job);
+    tell_facts(&job->session);
     code = evaluator_create(&job->session, &job->evaluator, err);
     if (code == 0)
-        tell_baselines(job);
+        tell_baselines(job->evaluator);
     return code;
 }
 
@@ -268,39 +236,6 @@ static int end_stopped(struct job *job, struct m2_error *err)
     return write_record(job, "stopped", job->result->reason, err);
 }
 
-/* What the training itself cost in this process. */
-static void tell_cost(const struct job *job)
-{
-    const struct train_outcome *outcome = &job->outcome;
-    double per_window = outcome->step_seconds / (double)outcome->samples;
-    int64_t n = job->session.dataset.parts[PART_TRAIN].n;
-
-    if (outcome->samples > 0)
-        log_info("%" PRId64 " windows per epoch: %.4g s per epoch, %.4g ms "
-                 "per training window; %.4g s in all, %.4g s of it in steps",
-                 n, per_window * (double)n, 1e3 * per_window, outcome->seconds,
-                 outcome->step_seconds);
-}
-
-static void tell_best(const struct job *job)
-{
-    struct text text = {0};
-
-    for (size_t i = 0; i < job->best.n; i++)
-        text_addf(&text, "%s%s %.6g", i > 0 ? ", " : "",
-                  job->best.items[i].name, job->best.items[i].value);
-    if (job->best.n > 0)
-        log_info("best validation, step %" PRId64 ": %s",
-                 job->outcome.state.best_step, text_string(&text));
-    text_clear(&text);
-    for (size_t i = 0; i < job->test.n; i++)
-        text_addf(&text, "%s%s %.6g", i > 0 ? ", " : "",
-                  job->test.items[i].name, job->test.items[i].value);
-    if (job->test.n > 0)
-        log_info("test, once: %s", text_string(&text));
-    text_free(&text);
-}
-
 static int finish(struct job *job, struct m2_error *err)
 {
     int code = scores_read_back(attempt_path(job->attempt), job->evaluator,
@@ -310,8 +245,7 @@ static int finish(struct job *job, struct m2_error *err)
         code = score_test(job, err);
     if (code != 0)
         return code;
-    tell_best(job);
-    tell_cost(job);
+    tell_end(&job->session, &job->outcome, &job->best, &job->test);
     return publish(job, "done", "", err);
 }
 

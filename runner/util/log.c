@@ -15,7 +15,7 @@ static struct {
     enum log_level level;
     int file; /* -1: none */
     void (*erase)(void);
-} sink = {.lock = PTHREAD_MUTEX_INITIALIZER, .level = LOG_INFO, .file = -1};
+} sink = {.lock = PTHREAD_MUTEX_INITIALIZER, .level = LOG_DETAIL, .file = -1};
 
 /* A log that cannot be written is no reason to stop a training. */
 static void write_whole(int fd, const char *bytes, size_t size)
@@ -52,6 +52,7 @@ message(enum log_level level, const char *format, va_list arguments)
         [LOG_ERROR] = "m2run: error: ",
         [LOG_WARNING] = "m2run: warning: ",
         [LOG_INFO] = "",
+        [LOG_DETAIL] = "",
         [LOG_NOTE] = "",
     };
     struct text line = {0};
@@ -66,6 +67,11 @@ message(enum log_level level, const char *format, va_list arguments)
 void log_set_level(enum log_level level)
 {
     sink.level = level;
+}
+
+enum log_level log_level(void)
+{
+    return sink.level;
 }
 
 void log_error(const char *format, ...)
@@ -92,6 +98,15 @@ void log_info(const char *format, ...)
 
     va_start(arguments, format);
     message(LOG_INFO, format, arguments);
+    va_end(arguments);
+}
+
+void log_detail(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    message(LOG_DETAIL, format, arguments);
     va_end(arguments);
 }
 

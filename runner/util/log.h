@@ -9,17 +9,22 @@
 
 #include "m2_plugin.h"
 
-enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_NOTE };
+enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DETAIL, LOG_NOTE };
 
-/* Messages above this level are dropped on stderr, never in the file. LOG_INFO
- * at the start; LOG_WARNING is --quiet. */
+/* Messages above this level are dropped on stderr, never in the file.
+ * LOG_DETAIL at the start; LOG_INFO is one run of many, LOG_WARNING is
+ * --quiet. */
 void log_set_level(enum log_level level);
+enum log_level log_level(void);
 
 /* "m2run: error: ...", "m2run: warning: ...", and for info the text alone. A
  * message may hold several lines; the final newline is added. */
 __attribute__((format(printf, 1, 2))) void log_error(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void log_warning(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void log_info(const char *format, ...);
+
+/* What a reader of one run wants and a reader of a sweep does not. */
+__attribute__((format(printf, 1, 2))) void log_detail(const char *format, ...);
 
 /* To the run's file only: what stderr is told in other words. */
 __attribute__((format(printf, 1, 2))) void log_note(const char *format, ...);

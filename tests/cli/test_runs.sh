@@ -8,7 +8,25 @@ equal "and nothing is printed" "$(cat "$out")" ""
 runs "nor as JSON" 0 "$M2RUN" ls --json
 check "but an empty list" json "$out"
 
-runs "a sweep is trained" 0 "$M2RUN" run tiny.yaml lr=1e-3,1e-4 -q
+runs "a sweep is trained" 0 "$M2RUN" run tiny.yaml lr=1e-3,1e-4
+contains "it says what begins" "$err" "tiny: 2 of 2 runs to do"
+contains "a run ends with one line" "$err" "lr-0.001_s0: done in "
+lacks "without its epochs" "$err" "epoch 1"
+contains "which its log has" results/tiny/lr-0.001_s0-*/log.txt "epoch 1"
+contains "and what became of all" "$err" "2 runs: 2 done"
+runs "one run tells more" 0 "$M2RUN" run tiny.yaml --results alone
+contains "each evaluation" "$err" "epoch 1: train/loss"
+contains "in one run, not runs" "$err" "1 run: 1 done"
+runs "the same again" 0 "$M2RUN" run tiny.yaml --results alone
+contains "is no work" "$err" "1 run: 1 done (1 published before)"
+runs "a device that is not there" 4 "$M2RUN" run tiny.yaml device=nope
+contains "is told without a label" "$err" "m2run: error: "
+runs "every line of a sweep on request" 0 \
+    "$M2RUN" run tiny.yaml lr=1e-3,1e-4 -v --results alone
+contains "has a label" "$err" "lr-0.0001_s0: step "
+runs "quiet, before the command" 0 \
+    "$M2RUN" -q run tiny.yaml seed=7 --results alone
+equal "says nothing" "$(cat "$err")" ""
 runs "a run that fails" 1 "$M2RUN" run tiny.yaml name=wild lr=100 \
     weight_decay=1 epochs=20 -q
 

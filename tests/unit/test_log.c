@@ -25,7 +25,7 @@ static int catch_stderr(void **state)
     assert_true(fd >= 0);
     dup2(fd, STDERR_FILENO);
     close(fd);
-    log_set_level(LOG_INFO);
+    log_set_level(LOG_DETAIL);
     *state = fixture;
     return 0;
 }
@@ -85,6 +85,21 @@ static void quiet_spares_the_terminal_not_the_file(void **state)
     assert_file(fixture, "log.txt", "info\nm2run: warning: warning\n");
 }
 
+static void one_of_many_spares_the_terminal_its_details(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct m2_error err;
+
+    log_detail("alone");
+    assert_ok(log_open(unit_path(fixture->dir, "log.txt"), &err), &err);
+    log_set_level(LOG_INFO);
+    assert_int_equal(log_level(), LOG_INFO);
+    log_detail("detail");
+    log_info("info");
+    assert_file(fixture, "err", "alone\ninfo\n");
+    assert_file(fixture, "log.txt", "detail\ninfo\n");
+}
+
 static void log_file_is_appended_to(void **state)
 {
     const struct fixture *fixture = *state;
@@ -120,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(messages_say_who_speaks_and_how_bad_it_is),
         TEST(quiet_spares_the_terminal_not_the_file),
+        TEST(one_of_many_spares_the_terminal_its_details),
         TEST(log_file_is_appended_to),
         TEST(progress_line_is_erased_before_a_message),
     };
