@@ -56,24 +56,6 @@ static int make_mark(struct driver *driver, const char *root, const char *name,
     return owner_create(driver->dirfd, &driver->owner, &driver->owner_fd, err);
 }
 
-int driver_begin(const char *root, const char *name, struct driver **out,
-                 struct m2_error *err)
-{
-    struct driver *driver = memory_zeroed(1, sizeof *driver, err);
-    int code;
-
-    if (driver == NULL)
-        return M2_E_MEMORY;
-    driver->dirfd = driver->owner_fd = -1;
-    code = make_mark(driver, root, name, err);
-    if (code != 0) {
-        driver_end(driver);
-        return code;
-    }
-    *out = driver;
-    return 0;
-}
-
 struct visit {
     void (*visit)(void *context, const struct owner *owner);
     void *context;
@@ -90,7 +72,7 @@ static void look_at(const char *path, const struct visit *visit)
     if (owner_read(dirfd, &owner, &locked, NULL) == 0) {
         enum owner_state state = owner_judge(&owner, locked, NULL);
 
-        if (state == OWNER_ALIVE)
+        if (state == OWNER_ALIVE && visit->visit != NULL)
             visit->visit(visit->context, &owner);
         else if (state == OWNER_DEAD)
             file_remove_tree(path, M2_E_RESULTS, NULL);
@@ -125,4 +107,24 @@ int driver_each(const char *root, const char *name,
     string_list_free(&names);
     text_free(&dir);
     return code;
+}
+
+int driver_begin(const char *root, const char *name, struct driver **out,
+                 struct m2_error *err)
+{
+    struct driver *driver = memory_zeroed(1, sizeof *driver, err);
+    int code;
+
+    if (driver == NULL)
+        return M2_E_MEMORY;
+    driver->dirfd = driver->owner_fd = -1;
+    code = make_mark(driver, root, name, err);
+    if (code == 0)
+        code = driver_each(root, name, NULL, NULL, err);
+    if (code != 0) {
+        driver_end(driver);
+        return code;
+    }
+    *out = driver;
+    return 0;
 }

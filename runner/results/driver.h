@@ -9,12 +9,13 @@
 
 struct driver; /* opaque */
 
+/* Marks of dead drivers are removed. */
 int driver_begin(const char *root, const char *name, struct driver **out,
                  struct m2_error *err);
 void driver_end(struct driver *driver); /* NULL is allowed */
 
-/* Calls visit for every driver of an experiment that lives on this boot.
- * Marks of dead ones are removed. */
+/* Calls visit (NULL: nothing) for every driver of an experiment that lives on
+ * this boot.  Marks of dead ones are removed. */
 int driver_each(const char *root, const char *name,
                 void (*visit)(void *context, const struct owner *owner),
                 void *context, struct m2_error *err);
