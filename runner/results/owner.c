@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "util/file.h"
+#include "util/number.h"
 #include "util/text.h"
 #include "util/timefmt.h"
 
@@ -173,6 +174,16 @@ int owner_read(int dirfd, struct owner *out, bool *locked_out,
     return code;
 }
 
+static double silence_s(void)
+{
+    const char *override = getenv("M2RUN_SILENCE_S");
+    double seconds;
+
+    return override != NULL && number_parse_double(override, &seconds)
+               ? seconds
+               : OWNER_SILENCE_S;
+}
+
 enum owner_state owner_judge(const struct owner *owner, bool locked,
                              struct owner_watch *watch)
 {
@@ -192,5 +203,5 @@ enum owner_state owner_judge(const struct owner *owner, bool locked,
         watch->heartbeat = owner->heartbeat;
         watch->since_s = now;
     }
-    return now - watch->since_s >= OWNER_SILENCE_S ? OWNER_DEAD : OWNER_UNSURE;
+    return now - watch->since_s >= silence_s() ? OWNER_DEAD : OWNER_UNSURE;
 }

@@ -7,7 +7,8 @@
  * For a file written under another boot id (another host, or this one before
  * a restart) a lock that is free is believed only after the heartbeat stood
  * still for OWNER_SILENCE_S of the observer's monotonic clock.
- * M2RUN_BOOT_ID overrides the boot id, for tests of the other-host path. */
+ * M2RUN_BOOT_ID overrides the boot id, M2RUN_SILENCE_S the seconds, for tests
+ * of the other-host path. */
 #ifndef M2_RESULTS_OWNER_H
 #define M2_RESULTS_OWNER_H
 

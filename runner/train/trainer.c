@@ -128,18 +128,17 @@ static bool note_metric(struct trainer *trainer, double value)
     return true;
 }
 
-/* The value that early stopping and the best checkpoint go by; without
- * validation windows the training loss stands in for val/loss. */
+/* The value that early stopping and the best checkpoint go by. */
 static double metric_value(const struct trainer *trainer,
                            const struct score *score)
 {
     const char *metric = trainer->config->metric;
     double value = NAN;
 
-    if (strncmp(metric, "val/", 4) == 0 && score->n > 0 &&
-        score_find(score, metric + 4, &value))
-        return value;
-    return trainer->state->row_loss / (double)trainer->state->row_steps;
+    if (strcmp(metric, "train/loss") == 0)
+        return trainer->state->row_loss / (double)trainer->state->row_steps;
+    score_find(score, metric + 4, &value);
+    return value;
 }
 
 static int write_row(struct trainer *trainer, const struct score *score,
@@ -306,7 +305,6 @@ static int check_metric(const struct trainer *trainer,
     int code = 0;
 
     if (strcmp(metric, "train/loss") == 0 ||
-        (names->n == 0 && strcmp(metric, "val/loss") == 0) ||
         (strncmp(metric, "val/", 4) == 0 &&
          score_find(names, metric + 4, &ignored)))
         return 0;

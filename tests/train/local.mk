@@ -1,2 +1,10 @@
 # tests/train/local.mk: golden trainings.
 unit_tests += tests/train/test_golden_models
+
+# Whole runs, through the program.
+script_tests += \
+	tests/train/test_bits.sh \
+	tests/train/test_failures.sh \
+	tests/train/test_interrupt.sh \
+	tests/train/test_sharing.sh
+EXTRA_DIST += tests/train/example.sh
