@@ -87,6 +87,13 @@ static int check_name(const char *path, const struct sample *sample,
 static int check_width(const char *path, const struct sample *sample,
                        const struct settings *settings, struct m2_error *err)
 {
+    if (sample->n_columns == 1 && sample->n_below > 1)
+        return m2_fail(err, M2_E_DATA,
+                       "%s:%" PRIu64 ":1: 1 cell, but %zu in the row below; "
+                       "`skip_rows: %" PRIu64 "` passes over lines above the "
+                       "header",
+                       path, sample->first_line, sample->n_below,
+                       sample->first_line);
     if (settings->columns.n == 0 && !sample->has_header)
         return m2_fail(err, M2_E_DATA,
                        "%s:%" PRIu64 ":1: no header: the first row holds "

@@ -141,7 +141,8 @@ static int take_first(struct sample *sample, const struct settings *settings,
 static void take_other(struct sample *sample, const struct settings *settings,
                        const struct reader *reader)
 {
-    sample->n_rows++;
+    if (sample->n_rows++ == 0)
+        sample->n_below = reader->n_cells;
     for (size_t i = 0; i < sample->n_columns && i < reader->n_cells; i++)
         sample->columns[i].counts[classify(settings, &reader->cells[i])]++;
 }

@@ -26,6 +26,7 @@ struct sample {
     struct sample_column *columns;
     size_t n_columns; /* of the first row; 0: there is no row */
     size_t n_rows;    /* after the first */
+    size_t n_below;   /* cells of the row below the first; 0: there is none */
     uint64_t first_line;
     bool is_damaged;     /* a row after the first cannot be read */
     bool is_only_header; /* and the file ends there */
