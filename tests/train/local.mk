@@ -6,5 +6,6 @@ script_tests += \
 	tests/train/test_bits.sh \
 	tests/train/test_failures.sh \
 	tests/train/test_interrupt.sh \
+	tests/train/test_loop.sh \
 	tests/train/test_sharing.sh
 EXTRA_DIST += tests/train/example.sh
