@@ -135,7 +135,13 @@ static int publish_ours(struct attempt *attempt, bool *won_out, char **path_out,
         code = rename_to(attempt, published, won_out, err);
     if (code == 0)
         code = file_sync_dir(experiment, M2_E_RESULTS, err);
-    if (code == 0) {
+    if (code == 0 && !*won_out) {
+        code = find_winner(attempt, path_out, err);
+        if (code == 0 && *path_out == NULL)
+            code = m2_fail(err, M2_E_RESULTS,
+                           "%s has gone, and nobody has published the run",
+                           attempt->path);
+    } else if (code == 0) {
         remove_owner(published);
         store_remove_leftovers(&attempt->place);
         *path_out = published;

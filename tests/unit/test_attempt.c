@@ -12,7 +12,15 @@
 #define WINNER "{\"identity\": \"" IDENTITY_A "\"}"
 
 /* What happens at the next rename of an attempt's folder. */
-static enum { RENAME_PLAIN, RENAME_SENT_TWICE, RENAME_TOO_LATE } rename_fault;
+static enum {
+    RENAME_PLAIN,
+    RENAME_SENT_TWICE,
+    RENAME_TOO_LATE,
+    RENAME_OF_NOTHING, /* and nobody has published */
+    RENAME_OTHER_LABEL /* the same, but somebody has */
+} rename_fault;
+
+static const char *published_elsewhere;
 
 int __real_rename(const char *from, const char *to);
 int __wrap_rename(const char *from, const char *to);
@@ -29,6 +37,12 @@ int __wrap_rename(const char *from, const char *to)
         rename_fault = RENAME_PLAIN;
         assert_int_equal(mkdir(to, 0777), 0);
         unit_write(unit_path(to, "run.json"), WINNER);
+    }
+    if (is_publishing && rename_fault >= RENAME_OF_NOTHING) {
+        if (rename_fault == RENAME_OTHER_LABEL)
+            folder_write(published_elsewhere, "run.json", WINNER);
+        rename_fault = RENAME_PLAIN;
+        file_remove_tree(from, M2_E_RESULTS, NULL);
     }
     return __real_rename(from, to);
 }
@@ -335,6 +349,34 @@ static void a_rename_onto_a_published_run_loses(void **state)
     text_free(&text);
 }
 
+static void who_publishes_under_another_label_wins_too(void **state)
+{
+    const char *root = *state;
+    struct claim_request request = make_request(root);
+    struct attempt *attempt = folder_claim(&request, CLAIM_OWNED);
+
+    write_record(attempt);
+    published_elsewhere = folder_path(root, "exp/other-" HASH_A);
+    rename_fault = RENAME_OTHER_LABEL;
+    publish(attempt, false, published_elsewhere);
+}
+
+static void an_attempt_that_has_gone_is_not_published(void **state)
+{
+    struct claim_request request = make_request(*state);
+    struct attempt *attempt = folder_claim(&request, CLAIM_OWNED);
+    struct m2_error err;
+    char *path;
+    bool won;
+
+    write_record(attempt);
+    rename_fault = RENAME_OF_NOTHING;
+    assert_fails(attempt_publish(attempt, &won, &path, &err), M2_E_RESULTS,
+                 "/0001 has gone, and nobody has published the run", &err);
+    assert_false(won);
+    assert_null(path);
+}
+
 static void a_folder_with_the_hash_of_another_run_is_refused(void **state)
 {
     const char *root = *state;
@@ -429,6 +471,8 @@ int main(void)
         TEST(the_second_to_publish_removes_itself),
         TEST(a_rename_that_failed_although_it_worked_is_a_win),
         TEST(a_rename_onto_a_published_run_loses),
+        TEST(who_publishes_under_another_label_wins_too),
+        TEST(an_attempt_that_has_gone_is_not_published),
         TEST(a_folder_with_the_hash_of_another_run_is_refused),
         TEST(what_a_published_run_left_behind_is_removed),
         TEST(discarding_the_only_attempt_leaves_nothing),
