@@ -119,7 +119,18 @@ static int fix_device(struct config *config, struct record_run *run,
     return code != 0 ? code : add_text_setting(run, "device", device, err);
 }
 
-/* init_from may name a run: its best checkpoint is meant. */
+/* The best checkpoint of a run, or the last one of a run that keeps no best. */
+static char *checkpoint_of(const char *dir, struct m2_error *err)
+{
+    char *best = path_join(dir, "checkpoints/best.safetensors", err);
+
+    if (best == NULL || file_exists(best))
+        return best;
+    free(best);
+    return path_join(dir, "checkpoints/last.safetensors", err);
+}
+
+/* init_from may name a run. */
 static int fix_init_from(struct config *config, struct record_run *run,
                          const char *root, struct m2_error *err)
 {
@@ -132,7 +143,7 @@ static int fix_init_from(struct config *config, struct record_run *run,
         return 0;
     code = store_resolve(root, config->model.init_from, &dir, err);
     if (code == 0) {
-        file = path_join(dir, "checkpoints/best.safetensors", err);
+        file = checkpoint_of(dir, err);
         code = file == NULL ? M2_E_MEMORY
                             : replace(&config->model.init_from, file, err);
     }

@@ -200,6 +200,8 @@ static bool ask(const struct target *target, const struct owner *self)
 {
     const char *run = target->run != NULL ? target->run : "";
 
+    if (target->owner.pid <= 0) /* kill() would take it for a group */
+        return false;
     if (strcmp(target->owner.boot_id, self->boot_id) != 0) {
         log_warning("%s/%s runs on host %s: stop it there", target->experiment,
                     run, target->owner.host);

@@ -108,4 +108,8 @@ contains "the recorded settings are shown" "$out" "model.d_conv: 4"
 runs "following a finished run ends" 0 "$M2RUN" show -f "$path"
 same "with its log" "$out" "$path/log.txt"
 contains "and its state" "$err" "tiny/lr-0.0001_s0-"
+runs "a run that keeps no best checkpoint" 0 "$M2RUN" run tiny.yaml name=bare \
+    keep_best=0 -q
+runs "is begun from by its last one" 0 "$M2RUN" run tiny.yaml name=after \
+    init_from=@last -q
 finish
