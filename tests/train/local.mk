@@ -5,6 +5,7 @@ unit_tests += tests/train/test_golden_models
 script_tests += \
 	tests/train/test_bits.sh \
 	tests/train/test_failures.sh \
+	tests/train/test_honest.sh \
 	tests/train/test_interrupt.sh \
 	tests/train/test_loop.sh \
 	tests/train/test_sharing.sh
