@@ -196,6 +196,19 @@ bool value_read_strings(const struct schema_row *row, const struct node *node,
     return true;
 }
 
+/* No file and no column has an empty name. */
+static bool check_not_empty(const struct schema_row *row,
+                            const struct node *node,
+                            const struct string_list *list,
+                            struct messages *messages)
+{
+    if (string_list_find(list, "") == list->count)
+        return true;
+    message_error(messages, node->place, "'%s' holds an empty string",
+                  row->path);
+    return false;
+}
+
 bool value_read_string_list(const struct schema_row *row,
                             const struct node *node, struct config *config,
                             struct messages *messages)
@@ -205,7 +218,8 @@ bool value_read_string_list(const struct schema_row *row,
     size_t *count = (size_t *)(void *)((char *)config + key->count_offset);
     struct string_list list = {0};
     bool ok = value_read_strings(row, node, key->type == KEY_EXPRESSIONS, &list,
-                                 messages);
+                                 messages) &&
+              check_not_empty(row, node, &list, messages);
 
     for (size_t i = 0; key->type == KEY_EXPRESSIONS && i < list.count; i++)
         trim_expression(list.items[i]);

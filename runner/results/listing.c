@@ -307,7 +307,7 @@ int run_list_load(const char *root, const char *name, struct run_list *out,
     *out = (struct run_list){0};
     if (name != NULL)
         code = string_list_add(&names, name, err);
-    else if (file_is_dir(root))
+    else if (file_exists(root))
         code = path_list(root, M2_E_RESULTS, &names, err);
     for (size_t i = 0; code == 0 && i < names.count; i++) {
         char *dir = path_join(root, names.items[i], err);

@@ -230,6 +230,22 @@ static int pick(const char *root, const char *run, const struct run_list *list,
     return code != 0 ? code : (*path_out == NULL ? M2_E_MEMORY : 0);
 }
 
+/* A folder that happens to have this name is none. */
+static bool is_run_folder(const char *path)
+{
+    static const char *const files[] = {"run.json", "owner.json",
+                                        "config.yaml"};
+    bool found = false;
+
+    for (size_t i = 0; !found && i < sizeof files / sizeof files[0]; i++) {
+        char *file = path_join(path, files[i], NULL);
+
+        found = file != NULL && file_exists(file);
+        free(file);
+    }
+    return found;
+}
+
 int store_resolve(const char *root, const char *run, char **path_out,
                   struct m2_error *err)
 {
@@ -237,7 +253,7 @@ int store_resolve(const char *root, const char *run, char **path_out,
     int code;
 
     *path_out = NULL;
-    if (file_is_dir(run) && strcmp(run, "@last") != 0) {
+    if (is_run_folder(run) && strcmp(run, "@last") != 0) {
         *path_out = path_absolute(run, err);
         return *path_out == NULL ? M2_E_MEMORY : 0;
     }

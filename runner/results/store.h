@@ -51,7 +51,7 @@ void store_remove_leftovers(const struct run_place *place);
 /* Removes .active/<hash12> when no attempt is in it. */
 void store_remove_if_idle(const struct run_place *place);
 
-/* Finds the directory of a RUN as users write it: a directory, a unique
+/* Finds the directory of a RUN as users write it: a run's directory, a unique
  * prefix or suffix (hash) of a run's name in any experiment of root, or
  * "@last", the run that was started last. */
 int store_resolve(const char *root, const char *run, char **path_out,

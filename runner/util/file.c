@@ -252,6 +252,19 @@ int file_copy(const char *from, const char *to, int code, struct m2_error *err)
     return result;
 }
 
+static int make_dir(const char *path, int code, struct m2_error *err)
+{
+    int cause;
+
+    if (mkdir(path, 0777) == 0)
+        return 0;
+    cause = errno; /* what stat says below is no reason */
+    if (file_is_dir(path))
+        return 0;
+    return m2_fail(err, code, "%s: %s", path,
+                   cause == EEXIST ? "not a directory" : strerror(cause));
+}
+
 int file_make_dirs(const char *path, int code, struct m2_error *err)
 {
     struct text prefix = {0};
@@ -263,9 +276,8 @@ int file_make_dirs(const char *path, int code, struct m2_error *err)
         text_clear(&prefix);
         text_add_bytes(&prefix, path, (size_t)(end - path));
         result = text_check(&prefix, err);
-        if (result == 0 && mkdir(text_string(&prefix), 0777) != 0 &&
-            !file_is_dir(text_string(&prefix)))
-            result = fail_errno(err, code, text_string(&prefix));
+        if (result == 0)
+            result = make_dir(text_string(&prefix), code, err);
     }
     text_free(&prefix);
     return result;

@@ -9,6 +9,8 @@
 
 #include <openssl/evp.h>
 
+#include "util/file.h"
+
 enum { FILE_BLOCK = 1 << 18 };
 
 static int crypto_failed(struct m2_error *err)
@@ -95,9 +97,12 @@ int sha256_file(const char *path, int code, uint8_t out[SHA256_SIZE],
                 struct m2_error *err)
 {
     struct sha256 sha = {NULL};
-    int result;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int result = file_check_regular(path, code, err);
+    int fd;
 
+    if (result != 0)
+        return result;
+    fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return m2_fail(err, code, "%s: %s", path, strerror(errno));
     result = sha256_start(&sha, err);

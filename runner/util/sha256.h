@@ -25,7 +25,8 @@ void sha256_abandon(struct sha256 *sha);
 int sha256_bytes(const void *bytes, size_t size, uint8_t out[SHA256_SIZE],
                  struct m2_error *err);
 
-/* `code` is what a failing read is reported as. */
+/* `code` is what a failing read is reported as, and what is no regular file:
+ * a pipe could not be read again, a device never ends. */
 int sha256_file(const char *path, int code, uint8_t out[SHA256_SIZE],
                 struct m2_error *err);
 

@@ -71,4 +71,16 @@ again "a pipe has no owner"
 printf '../../x' >"$active/label"
 runs "a label stays in the folder" 6 "$M2RUN" run tiny.yaml -q
 contains "or is an error" "$err" "label: damaged"
+restore
+
+runs "a folder is not a run because it is there" 2 "$M2RUN" show "$work"
+contains "but a word that fits none" "$err" "no run '$work'"
+runs "results are in a folder" 6 "$M2RUN" ls --results tiny.yaml
+runs "a file is none" 6 "$M2RUN" run tiny.yaml --results tiny.yaml -q
+contains "and is named" "$err" "tiny.yaml: not a directory"
+mkfifo pipe
+for data in /dev/zero pipe; do
+    runs "a run is known by what its data holds: $data" 5 timeout 20 "$M2RUN"         run tiny.yaml data.source=csv "data.path=$data" '~data.options'
+    contains "which must be a file" "$err" "not a regular file"
+done
 finish

@@ -124,7 +124,11 @@ static void directories_are_made_with_their_parents(void **state)
     unit_write(unit_path(*state, "a/file"), "");
     assert_fails(
         file_make_dirs(unit_path(*state, "a/file/d"), M2_E_RESULTS, &err),
-        M2_E_RESULTS, "/a/file: File exists", &err);
+        M2_E_RESULTS, "/a/file: not a directory", &err);
+    assert_int_equal(symlink("nowhere", unit_path(*state, "a/link")), 0);
+    assert_fails(
+        file_make_dirs(unit_path(*state, "a/link/d"), M2_E_RESULTS, &err),
+        M2_E_RESULTS, "/a/link: not a directory", &err);
 }
 
 static void removed_tree_spares_what_links_point_at(void **state)

@@ -220,7 +220,8 @@ static void a_run_is_a_unique_prefix_or_hash_or_the_last(void **state)
     check_found(root, "f/lr", "f/lr-0.1_s0-" HASH_C);
     check_found(root, "e/aaaa", "e/lr-0.1_s0-" HASH_A);
     check_found(root, "@last", "e/lr-0.1_s0-" HASH_A);
-    check_found(root, folder_path(root, "f"), "f");
+    check_found(root, folder_path(root, "f/lr-0.1_s0-" HASH_C),
+                "f/lr-0.1_s0-" HASH_C);
 }
 
 static void a_word_that_fits_several_runs_lists_them(void **state)
@@ -244,6 +245,8 @@ static void a_word_that_fits_no_run_is_a_usage_error(void **state)
     for (size_t i = 0; i < COUNT_OF(words); i++)
         assert_fails(store_resolve(*state, words[i], &path, &err), M2_E_USAGE,
                      "(3 runs); `m2run ls` lists them", &err);
+    assert_fails(store_resolve(*state, folder_path(*state, "f"), &path, &err),
+                 M2_E_USAGE, "no run '", &err); /* a folder, but of no run */
     assert_fails(store_resolve("/nowhere", "@last", &path, &err), M2_E_USAGE,
                  "no run '@last' in /nowhere (0 runs)", &err);
 }

@@ -63,7 +63,9 @@ static void file_has_the_digest_of_its_bytes(void **state)
     assert_fails(sha256_file(unit_path(dir, "g"), M2_E_DATA, digest, &err),
                  M2_E_DATA, "/g: No such file or directory", &err);
     assert_fails(sha256_file(dir, M2_E_DATA, digest, &err), M2_E_DATA,
-                 "Is a directory", &err);
+                 "not a regular file", &err);
+    assert_fails(sha256_file("/dev/zero", M2_E_DATA, digest, &err), M2_E_DATA,
+                 "/dev/zero: not a regular file", &err);
     unit_remove_dir(dir);
 }
 
