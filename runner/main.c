@@ -65,10 +65,10 @@ static int unknown_command(const char *name)
     for (const struct command *c = commands; c->name != NULL; c++)
         if (c->summary != NULL)
             suggest_try(&near, c->name);
-    log_error("unknown command '%s'%s%s%s; `m2run --help` lists them", name,
+    log_error("unknown command '%s'%s%s%s `m2run --help` lists them", name,
               near.best != NULL ? "; did you mean '" : "",
               near.best != NULL ? near.best : "",
-              near.best != NULL ? "'?" : "");
+              near.best != NULL ? "'?" : ";");
     return EXIT_USAGE;
 }
 
@@ -80,11 +80,11 @@ static int unknown_option(const char *word)
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         suggest_try(&near, names[i]);
-    log_error("unknown option '%s' before the command%s%s%s; `m2run --help` "
+    log_error("unknown option '%s' before the command%s%s%s `m2run --help` "
               "lists them",
               word, near.best != NULL ? "; did you mean '" : "",
               near.best != NULL ? near.best : "",
-              near.best != NULL ? "'?" : "");
+              near.best != NULL ? "'?" : ";");
     return EXIT_USAGE;
 }
 

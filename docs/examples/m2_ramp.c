@@ -2,7 +2,7 @@
  *
  *     cc -shared -fPIC -Wl,-z,defs $(pkg-config --cflags m2run-plugin) \
  *         -o m2_ramp.so m2_ramp.c
- *     m2run data experiment.yaml --plugin-dir .     # data: {source: ramp} */
+ *     m2run --plugin-dir . data experiment.yaml     # data: {source: ramp} */
 #include <stdlib.h>
 #include <string.h>
 

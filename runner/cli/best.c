@@ -84,8 +84,8 @@ static int add_row(struct table *table, const struct leaderboard *board,
     const char *cells[2 + MAX_KEYS + AFTER_KEYS];
     size_t n = 0;
 
-    snprintf(numbers[AFTER_KEYS], sizeof numbers[0], "%zu", i + 1);
-    cells[n++] = numbers[AFTER_KEYS];
+    snprintf(numbers[AFTER_KEYS], sizeof numbers[0], "%zu", row->rank);
+    cells[n++] = row->rank > 0 ? numbers[AFTER_KEYS] : NULL;
     cells[n++] = row->example->experiment;
     for (size_t k = 0; k < board->keys.count && k < MAX_KEYS; k++)
         cells[n++] = json_string_value(

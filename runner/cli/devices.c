@@ -114,8 +114,13 @@ static int visit(const char *name, const char *path,
                  void *context)
 {
     struct devices_output *out = context;
+    const struct plugin *builtin = plugin_builtin_ref();
     struct m2_error reason = {0};
     int count = 0, code = 0;
+
+    /* a module that only a path can name: its word means the built-in one */
+    if (plugin != builtin && strcmp(name, builtin->descriptor->name) == 0)
+        return 0;
 
     if (plugin == NULL) {
         add_unusable(out, name, path, err_text);

@@ -105,6 +105,8 @@ static int print_list(const struct ls_options *options, bool redraw,
                               (size_t)options->limit, &text, err);
     if (code == 0) {
         write_summary(&list, &summary);
+        if (list.n == 0 && !redraw)
+            text_addf(&summary, " in %s", options->root);
         if (redraw) {
             struct text screen = {0};
 

@@ -55,6 +55,33 @@ static const struct option_spec *find_short(const struct option_spec *specs,
     return NULL;
 }
 
+static bool is_word(const char *option, const char *word)
+{
+    size_t length = strlen(word);
+
+    return strncmp(option, word, length) == 0 &&
+           (option[length] == '\0' || option[length] == '=');
+}
+
+/* Options of the program, and keys of the experiment with dashes. */
+static int misplaced(const struct command_help *help, const char *option,
+                     struct m2_error *err)
+{
+    const char *key = option + strspn(option, "-");
+
+    if (is_word(option, "--plugin-dir") || is_word(option, "--directory") ||
+        strcmp(option, "-C") == 0)
+        return m2_fail(err, M2_E_USAGE,
+                       "%s: '%s' stands before the command: m2run %s ... %s",
+                       help->name, option, option, help->name);
+    if (strchr(key, '=') != NULL && strstr(help->arguments, "KEY=") != NULL)
+        return m2_fail(err, M2_E_USAGE,
+                       "%s: unknown option '%s'; a key of the experiment has "
+                       "no dashes: %s",
+                       help->name, option, key);
+    return 0;
+}
+
 static int unknown(const struct command_help *help,
                    const struct option_spec *specs, const char *option,
                    struct m2_error *err)
@@ -63,13 +90,16 @@ static int unknown(const struct command_help *help,
 
     for (; specs->name != NULL; specs++)
         suggest_try(&near, specs->name);
+    if (near.best != NULL)
+        return m2_fail(err, M2_E_USAGE,
+                       "%s: unknown option '%s'; did you mean '--%s'? `m2run "
+                       "%s --help` lists them",
+                       help->name, option, near.best, help->name);
+    if (misplaced(help, option, err) != 0)
+        return M2_E_USAGE;
     return m2_fail(err, M2_E_USAGE,
-                   "%s: unknown option '%s'%s%s%s; `m2run %s --help` lists "
-                   "them",
-                   help->name, option,
-                   near.best != NULL ? "; did you mean '--" : "",
-                   near.best != NULL ? near.best : "",
-                   near.best != NULL ? "'?" : "", help->name);
+                   "%s: unknown option '%s'; `m2run %s --help` lists them",
+                   help->name, option, help->name);
 }
 
 static int set(const struct option_spec *spec, const char *value,

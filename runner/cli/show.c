@@ -79,7 +79,10 @@ int command_show(int argc, char **argv)
     struct m2_error err;
     int code = options_parse(argc, argv, &help, specs, &arguments, &err);
 
-    if (code == 0 && arguments.n != 1)
+    if (code == 0 && arguments.n == 0)
+        code =
+            m2_fail(&err, M2_E_USAGE, "show: which run? `m2run ls` lists them");
+    if (code == 0 && arguments.n > 1)
         code = m2_fail(&err, M2_E_USAGE, "show: one run, not %zu", arguments.n);
     if (code == 0 && options.json && options.follow)
         code = m2_fail(&err, M2_E_USAGE, "show: --json or --follow, not both");

@@ -18,9 +18,9 @@ static void add_files(const struct report *report, struct text *out)
 {
     char size[NUMBER_TEXT_SIZE];
 
-    text_addf(out, "source %s, %zu files, %zu series\n",
+    text_addf(out, "source %s, %zu file%s, %zu series\n",
               report->config->data.source, report->n_files,
-              report->store.n_series);
+              report->n_files == 1 ? "" : "s", report->store.n_series);
     for (size_t i = 0; i < report->n_files; i++)
         text_addf(out, "  %-50s %12s\n", path_basename(report->files[i].path),
                   number_print_bytes((uint64_t)report->files[i].bytes, size));
@@ -135,13 +135,14 @@ static void add_parts(const struct dataset *d, const struct config_data *config,
     for (int64_t t = 0; t < d->S; t++)
         pieces += d->starts[t];
     text_addf(out,
-              "\n%" PRId64 " rows in %" PRId64 " pieces without a gap; windows "
-              "of %" PRId64 " rows and %" PRId64 " ahead\n",
-              d->S, pieces, config->window, config->horizon);
+              "\n%" PRId64 " rows in %" PRId64 " piece%s without a gap; "
+              "windows of %" PRId64 " rows and %" PRId64 " ahead\n",
+              d->S, pieces, pieces == 1 ? "" : "s", config->window,
+              config->horizon);
     add_names("features", d->feature_names, d->n_feature_names, out);
     add_names("target", d->target_names, d->n_target_names, out);
     text_addf(out, "%-6s %10s %10s  %-20s %s\n", "part", "rows", "windows",
-              "first target", "last target");
+              "first row", "last row");
     for (int p = 0; p < N_PARTS; p++) {
         bool any = d->part_rows[p] > 0;
         text_addf(out, "%-6s %10" PRId64 " %10" PRId64 "  %-20s %s\n",

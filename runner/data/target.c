@@ -131,3 +131,20 @@ void target_levels(const struct dataset *dataset,
                             : NAN;
     }
 }
+
+void target_true_levels(const struct dataset *dataset,
+                        const struct config_data *config, int64_t start,
+                        const double *raw, double *levels)
+{
+    int64_t O = dataset->O, next = start + config->window;
+    int64_t width = target_width(dataset, config);
+    bool path = config->horizon_mode == M2_HORIZON_PATH;
+
+    target_levels(dataset, config, start, raw, levels);
+    for (int64_t j = 0; j < width; j++) {
+        int64_t row = next + (path ? j / O : config->horizon - 1);
+
+        if (!isnan(levels[j]))
+            levels[j] = dataset->levels[row * O + j % O];
+    }
+}

@@ -43,6 +43,13 @@ void target_levels(const struct dataset *dataset,
                    const struct config_data *config, int64_t start,
                    const double *raw, double *levels);
 
+/* The levels that happened, as they stand in the data: nothing is recomputed,
+ * so they equal the file's prices to the bit.  NaN where target_levels of the
+ * true raw values is. */
+void target_true_levels(const struct dataset *dataset,
+                        const struct config_data *config, int64_t start,
+                        const double *raw, double *levels);
+
 /* Name of the target behind value j of a window, and how it is undone. */
 int64_t target_index(const struct dataset *dataset, int64_t start, int64_t j);
 

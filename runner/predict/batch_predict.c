@@ -71,7 +71,7 @@ static void add_window(struct batch *batch, int64_t start, double *pred)
         truth[j] = target_true_raw_at(d, batch->config, start, j);
     }
     target_levels(d, batch->config, start, pred, pred_level);
-    target_levels(d, batch->config, start, truth, truth_level);
+    target_true_levels(d, batch->config, start, truth, truth_level);
     for (int64_t k = 0; k < batch->n_steps; k++)
         batch->target_times[k] = time_of(d, series, last + first + k);
     lines_add(&batch->format, &forecast, &batch->text);

@@ -104,10 +104,30 @@ static enum role role_of(const char *name)
     return strcmp(name, "contract") == 0 ? ROLE_CONTRACT : ROLE_VALUE;
 }
 
+/* `tail -f` and `tail -n 100` leave the header out. */
+static bool is_row_of_values(const struct row_reader *reader)
+{
+    size_t numbers = 0, names = 0;
+    double value;
+
+    for (size_t i = 0; i < reader->n_cells; i++) {
+        numbers += number_parse_double(reader->cells[i], &value);
+        names += role_of(reader->cells[i]) != ROLE_VALUE;
+    }
+    return numbers > 0 && names == 0;
+}
+
 static int understand_header(struct row_reader *reader, struct m2_error *err)
 {
     size_t n_times = 0;
     int code = 0;
+
+    if (is_row_of_values(reader))
+        return m2_fail(err, M2_E_DATA,
+                       "%s:1: expected a header line with a time and the "
+                       "columns of the run, found values ('%s'); `tail -n +1 "
+                       "-f FILE` begins with the first line of a file",
+                       reader->name, reader->cells[0]);
 
     for (size_t i = 0; code == 0 && i < reader->n_cells; i++) {
         reader->roles[i] = role_of(reader->cells[i]);

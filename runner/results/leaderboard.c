@@ -204,18 +204,21 @@ static int compare_rows(const void *left, const void *right)
     return order != 0 ? order : strcmp(a->settings, b->settings);
 }
 
+/* An option of another data source that a run cannot have is no difference:
+ * data.source shows that one. */
 static bool values_differ(const struct run_list *list, const char *key)
 {
+    bool is_option = strncmp(key, "data.options.", 13) == 0;
     const char *first = NULL;
 
     for (size_t i = 0; i < list->n; i++) {
         const char *value =
             json_string_value(run_value(&list->entries[i], "config", key));
 
+        if (list->entries[i].record == NULL || (value == NULL && is_option))
+            continue;
         if (value == NULL)
             value = "";
-        if (list->entries[i].record == NULL)
-            continue;
         if (first != NULL && strcmp(first, value) != 0)
             return true;
         first = value;
@@ -280,6 +283,27 @@ static const char *common_metric(const struct leaderboard *board)
     return metric;
 }
 
+static bool are_compared(const struct leaderboard_row *a,
+                         const struct leaderboard_row *b)
+{
+    return strcmp(a->example->experiment, b->example->experiment) == 0 &&
+           strcmp(metric_of(a), metric_of(b)) == 0;
+}
+
+/* From 1 in each experiment and metric; without a value there is no rank. */
+static void number_rows(struct leaderboard *board)
+{
+    size_t rank = 0;
+
+    for (size_t i = 0; i < board->n; i++) {
+        struct leaderboard_row *row = &board->rows[i];
+
+        if (i > 0 && !are_compared(row, &board->rows[i - 1]))
+            rank = 0;
+        row->rank = isnan(statistic_mean(&row->metric)) ? 0 : ++rank;
+    }
+}
+
 int leaderboard_make(const struct run_list *list, struct leaderboard *out,
                      struct m2_error *err)
 {
@@ -295,6 +319,7 @@ int leaderboard_make(const struct run_list *list, struct leaderboard *out,
     }
     if (out->n > 0)
         qsort(out->rows, out->n, sizeof *out->rows, compare_rows);
+    number_rows(out);
     out->metric = common_metric(out);
     return 0;
 }

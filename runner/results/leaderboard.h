@@ -25,6 +25,7 @@ struct leaderboard_row {
     struct statistic hit_rate; /* at the best step; returns only */
     struct statistic test_mse; /* test part, once, on the best checkpoint */
     size_t n_done, n_other;    /* runs; others did not end as done */
+    size_t rank; /* from 1 in its experiment and metric; 0: without a value */
 };
 
 struct leaderboard {

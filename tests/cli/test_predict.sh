@@ -126,6 +126,14 @@ spread=$(awk -F, 'NR > 1 && NR <= 421 { if (c) { r = log($5 / c); n++
 runs "the test part is predicted by default" 0 "$M2RUN" predict @last
 cp "$out" test.csv
 equal "it has a line per window" "$(wc -l <test.csv)" 91
+equal "what happened is the price in the file, to the bit" \
+    "$(awk -F, 'NR == FNR { close_[$1] = $5; next }
+        FNR > 1 && $9 + 0 != close_[$3] + 0 { n++ }
+        END { print n + 0, FNR }' bars.csv test.csv)" "0 91"
+tail -n 20 bars.csv >headless.csv
+sh -c '"$M2RUN" predict @last --stream' <headless.csv >"$out" 2>"$err"
+equal "rows without a header are refused" $? 5
+contains "with what would help" "$err" "tail -n +1 -f FILE"
 score test.csv "$spread" >computed
 recorded test test | grep -v -e loss -e skill >written
 agree "scores of test in run.json are those of the predictions" \

@@ -43,7 +43,10 @@ wrong "a flag with a value" "--json takes no value" devices --json=yes
 wrong "an option without its value" "--op needs a value" selftest ref --op
 wrong "check without a file" "which experiment file?" check
 wrong "data without a file" "which experiment file?" data
-wrong "show without a run" "one run, not 0" show
+wrong "show without a run" "show: which run?" show
+wrong "an option of the program behind the command" \
+    "stands before the command" data exp.yaml --plugin-dir .
+wrong "a key with dashes" "has no dashes: window=60" check x.yaml --window=60
 wrong "show of two runs" "one run, not 2" show a b
 wrong "show as JSON that follows" "not both" show --json -f a
 wrong "a run that is not there" "no run 'nope'" show nope

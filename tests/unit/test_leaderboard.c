@@ -256,11 +256,12 @@ static void equal_values_stand_in_the_order_of_their_settings(void **state)
 static void experiments_and_metrics_are_ranked_apart(void **state)
 {
     const char *const keys[] = {"z", "a", "b", "c", "d"};
+    const size_t ranks[] = {1, 1, 2, 1, 0};
     struct fixture *f = *state;
     struct run_entry *other;
 
     add_run(f, "done", VALUE("val/loss", "c", "1"));
-    add_run(f, "done", VALUE("val/loss", "d", "2"));
+    add_run(f, "done", VALUE("val/loss", "d", "null"));
     add_run(f, "done", VALUE("val/ic", "a", "0.2"));
     add_run(f, "done", VALUE("val/ic", "b", "0.1"));
     other = add_run(f, "done", VALUE("val/loss", "z", "9"));
@@ -268,6 +269,8 @@ static void experiments_and_metrics_are_ranked_apart(void **state)
     other->experiment = memory_string("another", NULL);
     check_order(f, keys, COUNT_OF(keys));
     assert_string_equal(f->board.metric, "metric");
+    for (size_t i = 0; i < COUNT_OF(ranks); i++)
+        assert_int_equal(f->board.rows[i].rank, ranks[i]);
 }
 
 /* ---- differing keys ----------------------------------------------------- */
@@ -289,6 +292,28 @@ static void keys_that_only_some_runs_have_differ_too(void **state)
     assert_ok(run_list_differing_keys(&f->list, true, &keys, &err), &err);
     assert_int_equal(keys.count, 3);
     assert_string_equal(keys.items[2], "seed");
+    string_list_free(&keys);
+}
+
+static void options_of_one_source_differ_among_its_runs_only(void **state)
+{
+    struct fixture *f = *state;
+    struct string_list keys;
+    struct m2_error err;
+
+    add_run(
+        f, "done",
+        "{\"config\": {\"data.source\": \"csv\", "
+        "\"data.options.header\": \"auto\", \"data.options.sort\": \"1\"}}");
+    add_run(
+        f, "done",
+        "{\"config\": {\"data.source\": \"csv\", "
+        "\"data.options.header\": \"auto\", \"data.options.sort\": \"2\"}}");
+    add_run(f, "done", "{\"config\": {\"data.source\": \"dbn\"}}");
+    assert_ok(run_list_differing_keys(&f->list, false, &keys, &err), &err);
+    assert_int_equal(keys.count, 2);
+    assert_string_equal(keys.items[0], "data.source");
+    assert_string_equal(keys.items[1], "data.options.sort");
     string_list_free(&keys);
 }
 
@@ -324,6 +349,7 @@ int main(void)
         TEST(equal_values_stand_in_the_order_of_their_settings),
         TEST(experiments_and_metrics_are_ranked_apart),
         TEST(keys_that_only_some_runs_have_differ_too),
+        TEST(options_of_one_source_differ_among_its_runs_only),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
