@@ -152,7 +152,7 @@ static bool add_changed_settings(const struct run_entry *entry,
 
 static void add_settings(const struct run_entry *entry, struct text *out)
 {
-    json_t *config = (json_t *)(uintptr_t)run_value(entry, NULL, "config");
+    json_t *config = run_value(entry, NULL, "config");
     const char *key;
     json_t *value;
 

@@ -11,7 +11,7 @@ enum { MAX_COLUMNS = 12 };
 /* Where a column's values are: GROUP.PREFIX<metric>, or of a baseline
  * baselines.PART.NAME.<metric>. */
 struct score_column {
-    const json_t *values;
+    json_t *values;
     const char *prefix;
 };
 
@@ -23,7 +23,7 @@ struct score_table {
 };
 
 __attribute__((format(printf, 4, 5))) static void
-add_column(struct score_table *scores, const json_t *values, const char *prefix,
+add_column(struct score_table *scores, json_t *values, const char *prefix,
            const char *title, ...)
 {
     va_list arguments;
@@ -43,8 +43,7 @@ add_column(struct score_table *scores, const json_t *values, const char *prefix,
 static void add_baselines(struct score_table *scores,
                           const struct run_entry *entry, const char *part)
 {
-    json_t *baselines =
-        (json_t *)(uintptr_t)run_value(entry, "baselines", part);
+    json_t *baselines = run_value(entry, "baselines", part);
     const char *name;
     json_t *values;
 
@@ -108,7 +107,7 @@ static int add_rows(const struct score_table *scores, struct table *table,
         const char *key;
         json_t *value;
 
-        json_object_foreach ((json_t *)(uintptr_t)column->values, key, value) {
+        json_object_foreach (column->values, key, value) {
             const char *metric = key + length;
 
             if (code != 0 || length == 0 ||

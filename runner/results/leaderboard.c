@@ -66,7 +66,7 @@ static int value_length(const char *key, const char *value)
 /* json objects keep the order in which they were read: that of config.yaml. */
 static char *settings_text(const struct run_entry *entry, struct m2_error *err)
 {
-    json_t *config = (json_t *)(uintptr_t)run_value(entry, NULL, "config");
+    json_t *config = run_value(entry, NULL, "config");
     const char *data =
         json_string_value(run_value(entry, "data", "fingerprint"));
     struct text text = {0};
@@ -104,8 +104,7 @@ static double value_of(const struct run_entry *entry, const char *group,
 
 static double naive_mse(const struct run_entry *entry)
 {
-    json_t *baselines =
-        (json_t *)(uintptr_t)run_value(entry, "baselines", "val");
+    json_t *baselines = run_value(entry, "baselines", "val");
     double best = NAN;
     const char *name;
     json_t *scores;
@@ -233,8 +232,7 @@ static int collect_keys(const struct run_list *list, struct string_list *keys,
     int code = 0;
 
     for (size_t i = 0; code == 0 && i < list->n; i++) {
-        json_t *config =
-            (json_t *)(uintptr_t)run_value(&list->entries[i], NULL, "config");
+        json_t *config = run_value(&list->entries[i], NULL, "config");
         const char *key;
         json_t *value;
 

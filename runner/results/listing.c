@@ -33,8 +33,8 @@ void run_list_free(struct run_list *list)
     *list = (struct run_list){0};
 }
 
-const json_t *run_value(const struct run_entry *entry, const char *group,
-                        const char *key)
+json_t *run_value(const struct run_entry *entry, const char *group,
+                  const char *key)
 {
     const json_t *object = entry->record;
 

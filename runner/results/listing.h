@@ -38,9 +38,10 @@ void run_entry_free(struct run_entry *entry);
  * too: out of memory). */
 void run_entry_parse(struct run_entry *entry, const char *bytes, size_t size);
 
-/* A value of run.json by path, as "best.val/loss" or "config.train.steps" (a
- * path component may hold dots when it is a key of that object). */
-const json_t *run_value(const struct run_entry *entry, const char *group,
-                        const char *key);
+/* A value of run.json by path, borrowed, as "best.val/loss" or
+ * "config.train.steps" (a path component may hold dots when it is a key of
+ * that object). */
+json_t *run_value(const struct run_entry *entry, const char *group,
+                  const char *key);
 
 #endif

@@ -108,11 +108,11 @@ int run_key_find(const struct run_list *list, const char *word,
     for (size_t i = 0; i < N_FACTS; i++)
         suggest_try(&search.near, facts[i].name);
     for (size_t i = 0; i < list->n; i++) {
-        const json_t *config = run_value(&list->entries[i], NULL, "config");
+        json_t *config = run_value(&list->entries[i], NULL, "config");
         const char *key;
         json_t *value;
 
-        json_object_foreach ((json_t *)(uintptr_t)config, key, value)
+        json_object_foreach (config, key, value)
             look_at(&search, key);
     }
     if (search.found == NULL || (search.many && !search.exact))

@@ -192,8 +192,7 @@ static int take_history(struct resume_point *point, const char *dir,
     started = json_string_value(run_value(&entry, NULL, "started"));
     *known_out = started != NULL;
     if (started != NULL) {
-        point->attempts = json_incref(
-            (json_t *)(uintptr_t)run_value(&entry, NULL, "attempts"));
+        point->attempts = json_incref(run_value(&entry, NULL, "attempts"));
         point->started = memory_string(started, err);
         code = point->started == NULL ? M2_E_MEMORY : 0;
     }

@@ -12,7 +12,8 @@
 bool number_parse_double(const char *text, double *out);
 bool number_parse_int(const char *text, int64_t *out);
 
-enum { NUMBER_TEXT_SIZE = 32 };
+/* Room for any number below, and for two integers with a sign between them. */
+enum { NUMBER_TEXT_SIZE = 48 };
 
 /* The fewest digits, 15 to 17 for double and 6 to 9 for float, that read back
  * as the same bits (inf, -inf and nan come out by these names). Returns out. */
