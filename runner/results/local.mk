@@ -14,6 +14,8 @@ librunner_a_SOURCES += \
 	runner/results/query.c runner/results/query.h \
 	runner/results/store.c runner/results/store.h
 
+EXTRA_DIST += docs/results.md
+
 # A results folder for tests.
 results_folder = tests/unit/results_folder.c tests/unit/results_folder.h
 unit_tests += tests/unit/test_query tests/unit/test_owner \
