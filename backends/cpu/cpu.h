@@ -43,8 +43,16 @@ struct variant {
     double (*self_test)(struct handle *h);
 };
 
+/* The tasks of one thread that nobody has taken yet: on a cache line of its
+ * own, and of the line that the hardware fetches with it. */
+struct task_range {
+    _Alignas(128) _Atomic int64_t next;
+    int64_t end;
+};
+
 struct handle {
     int threads;
+    struct task_range *ranges; /* one per thread */
     const struct variant *variant;
     size_t buffers; /* not yet freed */
     char *scratch;
@@ -55,7 +63,12 @@ struct handle {
 
 /* Embedded as the first member of an op's own job.  Tasks are numbered and
  * independent; which thread runs one, and whether any second thread takes
- * part, changes nothing. */
+ * part, changes nothing.
+ *
+ * Each thread begins with its own part of the list, the same part in every op,
+ * and then helps the others.  Ops number their tasks by rows of the batch, so
+ * that a thread finds in its caches what it wrote there in the op before: two
+ * cores may share no cache at all. */
 struct job {
     int64_t tasks;
     double work; /* rough cost in elementary operations: is it worth threads? */

@@ -12,15 +12,45 @@ enum {
     BLAS_ROWS = 240,
 };
 
-/* How a product is cut.  Tall ones pack all of B first and cut C both ways;
- * short ones cut C into columns only, and each task packs its part of B just
- * before use.  An element of C is the same in both. */
+/* How a product is cut.  Tall ones pack all of B first; their rows fall into
+ * one group per thread, a group into tiles of rows, and C into columns.  Short
+ * ones are cut into columns only, and each task packs its part of B just
+ * before use.  An element of C is the same whatever the cut. */
 struct gemm_job {
     struct job job;
     const struct gemm *g;
-    real *packed; /* panels of B: [panel][k][PANEL]; NULL in a short one */
-    int64_t row_tile, row_tiles, col_tile, col_tiles;
+    real *packed;   /* panels of B: [panel][k][PANEL]; NULL in a short one */
+    int64_t groups; /* of rows */
+    int64_t tiles;  /* of rows, in a group */
+    int64_t col_tile, col_tiles;
 };
+
+/* Where a task works: groups one after the other; within one, a tile of
+ * columns, whose part of B stays in the cache, meets all rows. */
+struct place {
+    int64_t row, rows, col;
+};
+
+static struct place place_of(const struct gemm_job *job, int64_t task)
+{
+    int64_t group = task / (job->tiles * job->col_tiles);
+    int64_t local = task % (job->tiles * job->col_tiles);
+    int64_t tile = local % job->tiles, m = job->g->m, first, count, end;
+    struct place p = {.col = local / job->tiles * job->col_tile};
+
+    if (M2_ISA == 0) { /* OpenBLAS: the cut is part of the definition */
+        p.row = tile * BLAS_ROWS;
+        p.rows = min_i64(BLAS_ROWS, m - p.row);
+        return p;
+    }
+    count = ceil_div(m, TILE_ROWS);
+    first = group * count / job->groups;
+    count = (group + 1) * count / job->groups - first;
+    p.row = (first + tile * count / job->tiles) * TILE_ROWS;
+    end = (first + (tile + 1) * count / job->tiles) * TILE_ROWS;
+    p.rows = min_i64(end, m) - p.row;
+    return p;
+}
 
 static size_t packed_bytes(int64_t n, int64_t k)
 {
@@ -64,10 +94,10 @@ static void tile_start(const struct gemm *g)
 static struct gemm tile_of(const struct gemm_job *job, int64_t task)
 {
     struct gemm g = *job->g;
-    int64_t i = task % job->row_tiles * job->row_tile;
-    int64_t j = task / job->row_tiles * job->col_tile;
+    struct place p = place_of(job, task);
+    int64_t i = p.row, j = p.col;
 
-    g.m = min_i64(job->row_tile, g.m - i);
+    g.m = p.rows;
     g.n = min_i64(job->col_tile, g.n - j);
     g.a += i * g.a_row;
     g.b += j * g.b_col;
@@ -191,7 +221,7 @@ static void tile_run(const struct job *base, int64_t task, char *scratch)
     real *b = scratch_real(&scratch, COL_TILE * GEMM_DEPTH);
 
     if (packed != NULL)
-        packed += task / job->row_tiles * job->col_tile * g.k;
+        packed += place_of(job, task).col * g.k;
     for (int64_t k = 0; k < g.k; k += GEMM_DEPTH) {
         struct tile t = {.k = min_i64(GEMM_DEPTH, g.k - k),
                          .a_k = g.a_k,
@@ -213,28 +243,26 @@ static void tile_run(const struct job *base, int64_t task, char *scratch)
 }
 #endif
 
-/* Cuts smaller when there are many threads: the bits stay the same. */
 static void gemm_cut(struct gemm_job *job, const struct handle *h,
                      const struct gemm *g)
 {
-    int64_t wanted = 2 * h->threads;
+    int64_t wanted = 2 * h->threads, rows;
 
+    job->groups = 1;
+    job->tiles = 1;
     job->col_tile = COL_TILE;
-    job->row_tile = ROW_TILE;
     if (M2_ISA == 0) {
-        job->row_tile = BLAS_ROWS;
+        job->tiles = ceil_div(g->m, BLAS_ROWS);
     } else if (g->m <= SINGLE_ROWS && ceil_div(g->n, PANEL) >= wanted) {
         job->packed = NULL;
-        job->row_tile = SINGLE_ROWS;
         while (ceil_div(g->n, job->col_tile) < wanted)
             job->col_tile /= 2;
     } else {
-        while (job->row_tile > 2 * TILE_ROWS &&
-               ceil_div(g->m, job->row_tile) * ceil_div(g->n, COL_TILE) <
-                   2 * wanted)
-            job->row_tile = round_up(job->row_tile / 2, TILE_ROWS);
+        rows = ceil_div(g->m, TILE_ROWS);
+        job->groups = min_i64(h->threads, rows);
+        job->tiles =
+            ceil_div(ceil_div(rows, job->groups) * TILE_ROWS, ROW_TILE);
     }
-    job->row_tiles = ceil_div(g->m, job->row_tile);
     job->col_tiles = ceil_div(g->n, job->col_tile);
 }
 
@@ -252,7 +280,7 @@ void NAME(gemm_run)(const struct handle *h, const struct gemm *g, char *scratch)
     if (job.packed != NULL)
         parallel_run(h, &job.job);
 #endif
-    job.job = (struct job){.tasks = job.row_tiles * job.col_tiles,
+    job.job = (struct job){.tasks = job.groups * job.tiles * job.col_tiles,
                            .work = (double)g->m * (double)g->n * (double)g->k,
                            .run = tile_run,
                            .scratch = scratch,

@@ -12,7 +12,7 @@
 
 static char *memory_take(size_t bytes)
 {
-    size_t align = bytes >= HUGE_FROM ? HUGE_PAGE : 64;
+    size_t align = bytes >= HUGE_FROM ? HUGE_PAGE : 128;
     void *memory;
 
     if (posix_memalign(&memory, align, bytes > 0 ? bytes : 1) != 0)
@@ -55,6 +55,13 @@ static int check_open(const struct m2_open *wanted, struct m2_error *err)
     return M2_OK;
 }
 
+static void handle_free(struct handle *h)
+{
+    free(h->ranges);
+    free(h->scratch);
+    free(h);
+}
+
 int cpu_open(void *handle, void *args, struct m2_error *err)
 {
     struct m2_open *wanted = args;
@@ -68,13 +75,18 @@ int cpu_open(void *handle, void *args, struct m2_error *err)
     if (h == NULL)
         return m2_fail(err, M2_E_MEMORY, "cpu: no memory for a handle");
     h->threads = wanted->threads;
+    h->ranges = (void *)memory_take((size_t)h->threads * sizeof *h->ranges);
+    if (h->ranges == NULL) {
+        free(h);
+        return m2_fail(err, M2_E_MEMORY, "cpu: no memory for a handle");
+    }
     code = variant_choose(wanted->real, &h->variant, err);
     if (code == M2_OK && h->variant->openblas)
         code = openblas_prepare(h->threads, err);
     if (code == M2_OK)
         code = self_test(h, err);
     if (code != M2_OK) {
-        free(h);
+        handle_free(h);
         return code;
     }
     wanted->handle_out = h;
@@ -90,8 +102,7 @@ int cpu_close(void *handle, void *args, struct m2_error *err)
         return m2_fail(err, M2_E_INTERNAL,
                        "cpu: close with %zu buffers still allocated",
                        h->buffers);
-    free(h->scratch);
-    free(h);
+    handle_free(h);
     return M2_OK;
 }
 
