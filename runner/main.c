@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "util/suggest.h"
 #include "loader.h"
 #include "util/build.h"
 #include "util/log.h"
+#include "util/suggest.h"
 
 enum { GO_ON = -1, EXIT_USAGE = 2 };
 

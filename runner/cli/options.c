@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/suggest.h"
 #include "util/memory.h"
 #include "util/number.h"
+#include "util/suggest.h"
 #include "util/text.h"
 
 static void print_option(const struct option_spec *spec)

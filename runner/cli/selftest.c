@@ -5,10 +5,10 @@
 #include "backends/conformance/conformance.h"
 #include "backends/select.h"
 #include "cli/command.h"
-#include "util/suggest.h"
 #include "model/golden_file.h"
 #include "train/golden_kinds.h"
 #include "util/log.h"
+#include "util/suggest.h"
 
 struct selftest_options {
     const char *golden, *op;

@@ -54,7 +54,7 @@ static void add_baselines(struct score_table *scores,
 static void make_columns(struct score_table *scores,
                          const struct run_entry *entry)
 {
-    const json_t *test = run_value(entry, NULL, "test");
+    json_t *test = run_value(entry, NULL, "test");
     const json_t *step = run_value(entry, "best", "step");
 
     scores->heads[0] = (struct table_column){"metric", "", TABLE_LEFT, false};

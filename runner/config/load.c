@@ -7,10 +7,10 @@
 #include "config/include.h"
 #include "config/override.h"
 #include "config/scalar.h"
-#include "util/suggest.h"
 #include "config/value.h"
 #include "util/memory.h"
 #include "util/path.h"
+#include "util/suggest.h"
 
 struct loading {
     const struct experiment_request *request;

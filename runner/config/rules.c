@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "config/binding.h"
-#include "util/suggest.h"
 #include "config/value.h"
+#include "util/suggest.h"
 
 bool rules_can_check(const struct rules *rules, const char *const *paths)
 {

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/suggest.h"
 #include "config/value.h"
 #include "util/memory.h"
 #include "util/number.h"
+#include "util/suggest.h"
 
 /* ---- making ------------------------------------------------------------- */
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "config/scalar.h"
-#include "util/suggest.h"
 #include "config/value_parts.h"
 #include "util/number.h"
+#include "util/suggest.h"
 
 void value_type_error(const struct schema_row *row, const struct node *node,
                       const char *wanted, struct messages *messages)

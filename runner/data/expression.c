@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/suggest.h"
 #include "data/expression_tree.h"
 #include "util/memory.h"
 #include "util/number.h"
+#include "util/suggest.h"
 
 enum { MAX_DEPTH = 8, MAX_LISTED = 50 };
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/suggest.h"
 #include "results/csvlog.h"
 #include "util/file.h"
 #include "util/path.h"
+#include "util/suggest.h"
 
 /* Where a fact is in run.json; no key: made by a function below. */
 static const struct fact {

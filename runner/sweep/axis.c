@@ -6,9 +6,9 @@
 
 #include "config/identity.h"
 #include "config/scalar.h"
-#include "util/suggest.h"
 #include "config/value.h"
 #include "util/memory.h"
+#include "util/suggest.h"
 
 struct reading {
     const struct experiment *experiment;

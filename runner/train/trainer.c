@@ -167,9 +167,9 @@ static void tell_evaluation(const struct trainer *trainer,
     if (score_find(score, "loss", &value))
         snprintf(validation, sizeof validation, ", val/loss %.6g", value);
     log_detail("step %" PRId64 " epoch %" PRId64 ": train/loss %.6g%s%s",
-             trainer->state->step, trainer->state->epoch,
-             trainer->outcome->train_loss, validation,
-             is_best ? " (best)" : "");
+               trainer->state->step, trainer->state->epoch,
+               trainer->outcome->train_loss, validation,
+               is_best ? " (best)" : "");
 }
 
 static int evaluate(struct trainer *trainer, struct m2_error *err)
