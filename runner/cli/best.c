@@ -28,7 +28,16 @@ static const char *short_key(const char *key)
     return dot != NULL ? dot + 1 : key;
 }
 
-static size_t make_columns(const struct leaderboard *board,
+/* The last column; people are spared it while every run is done. */
+static bool any_not_done(const struct leaderboard *board)
+{
+    for (size_t i = 0; i < board->n; i++)
+        if (board->rows[i].n_other > 0)
+            return true;
+    return false;
+}
+
+static size_t make_columns(const struct leaderboard *board, bool lossless,
                            struct table_column *columns)
 {
     const struct table_column after[AFTER_KEYS] = {
@@ -51,7 +60,7 @@ static size_t make_columns(const struct leaderboard *board,
                                              short_key(board->keys.items[i]),
                                              TABLE_RIGHT, false};
     memcpy(columns + n, after, sizeof after);
-    return n + AFTER_KEYS;
+    return n + AFTER_KEYS - !(lossless || any_not_done(board));
 }
 
 /* 5 significant digits for people, all of them for programs. */
@@ -102,7 +111,8 @@ static int print_board(const struct leaderboard *board,
     struct table table;
     struct text text = {0};
     bool lossless = options->json || options->csv;
-    int code = table_init(&table, columns, make_columns(board, columns), err);
+    int code = table_init(&table, columns,
+                          make_columns(board, lossless, columns), err);
 
     for (size_t i = 0; code == 0 && i < board->n; i++)
         if (options->limit <= 0 || (int64_t)i < options->limit)

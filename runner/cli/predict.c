@@ -243,12 +243,12 @@ int command_predict(int argc, char **argv)
         "Without --split: the test part, else val, else train; everything when\n"
         "data.path= brings other data. What is not known yet is empty: --live\n"
         "writes such windows alone, the newest last.\n"
-        "With --stream rows come on stdin (CSV, a header line with `time` and\n"
+        "With --stream rows come on stdin (CSV, a header line with a time and\n"
         "the columns the features need), and every row is answered at once,\n"
         "with empty predictions until a whole window is there.",
         "  m2run predict @last\n"
         "  m2run predict 3fa9c1d2e4b5 --live data.path=today.csv\n"
-        "  tail -f bars.csv | m2run predict @last --stream"};
+        "  tail -n +1 -f bars.csv | m2run predict @last --stream"};
     struct predict_options options = {0};
     const struct option_spec specs[] = {
         {"split", 0, OPTION_TEXT, "PART", "train, val, test or all",

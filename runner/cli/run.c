@@ -158,7 +158,7 @@ static int work(const struct run_options *options,
     size_t n_options = 0;
     const char *name = resolved->experiment.config.name;
     size_t n = resolved->record.n_runs;
-    bool quiet = options->quiet || log_level() < LOG_INFO;
+    bool quiet = log_level() < LOG_INFO;
     struct pool_result result;
     struct pool_request request = {
         .record = record,
@@ -355,6 +355,8 @@ int command_run(int argc, char **argv)
 
     if (code == 0)
         code = check_options(&options, &arguments, &err);
+    if (options.quiet && log_level() > LOG_WARNING)
+        log_set_level(LOG_WARNING);
     if (code == 0)
         code = options.detach
                    ? detach(argc, argv, &err)

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/types.h>
 
 #include "util/memory.h"
@@ -91,13 +92,18 @@ static size_t split_line(struct row_reader *reader)
     return n;
 }
 
+/* The usual names of a time column, those that the csv source finds: a file
+ * that a run was trained on can be streamed to it. */
 static enum role role_of(const char *name)
 {
-    static const char *const times[] = {"time", "timestamp", "date",
-                                        "datetime"};
+    static const char *const times[] = {
+        "time",      "timestamp",   "date",     "datetime",
+        "date_time", "ts_event",    "ts",       "time_utc",
+        "utc_time",  "open_time",   "date_utc", "timestamp_utc",
+        "bar_time",  "datetime_utc"};
 
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        if (strcmp(name, times[i]) == 0)
+        if (strcasecmp(name, times[i]) == 0)
             return ROLE_TIME;
     if (strcmp(name, "instrument") == 0)
         return ROLE_INSTRUMENT;
@@ -142,8 +148,8 @@ static int understand_header(struct row_reader *reader, struct m2_error *err)
     }
     if (code == 0 && n_times != 1)
         return m2_fail(err, M2_E_DATA,
-                       "%s:1: the header has %zu columns called time, "
-                       "timestamp, date or datetime, expected one",
+                       "%s:1: the header has %zu time columns, expected one, "
+                       "called time, timestamp, date or datetime",
                        reader->name, n_times);
     return code;
 }

@@ -1,12 +1,12 @@
 /* Rows of bars from a pipe: CSV with a header line, one row per line.
  *
- * Columns, in any order: `time` (or timestamp, date, datetime: RFC 3339 with
- * or without zone, seconds or time of day, or whole nanoseconds since 1970);
- * the columns that the features need, by the names of the run's data; and,
- * where wanted, `instrument`, the name of the series (without it: the run's
- * first), and `contract`, whose change is a break.  Other columns are not
- * looked at.  An empty cell, nan, NA and null are missing values.  Cells may
- * be quoted, but hold no line break. */
+ * Columns, in any order: one time under a usual name (time, timestamp, Date,
+ * ts_event, timestamp_utc, ...; RFC 3339 with or without zone, seconds or time
+ * of day, or whole nanoseconds since 1970); the columns that the features need,
+ * by the names of the run's data; and, where wanted, `instrument`, the name of
+ * the series (without it: the run's first), and `contract`, whose change is a
+ * break.  Other columns are not looked at.  An empty cell, nan, NA and null are
+ * missing values.  Cells may be quoted, but hold no line break. */
 #ifndef M2_PREDICT_ROW_READER_H
 #define M2_PREDICT_ROW_READER_H
 

@@ -80,9 +80,10 @@ static void a_bad_header_is_an_error(void **state)
 {
     static const char *const cases[][2] = {
         {"", "stdin: empty, expected a header line"},
-        {"close\n", "stdin:1: the header has 0 columns called time, "
-                    "timestamp, date or datetime, expected one"},
-        {"time,date,close\n", "stdin:1: the header has 2 columns called"},
+        {"close\n", "stdin:1: the header has 0 time columns, expected one, "
+                    "called time, timestamp, date or datetime"},
+        {"time,date,close\n", "stdin:1: the header has 2 time columns"},
+        {"2024-01-02T00:00:00Z,1.5,1.5\n", "stdin:1: expected a header line"},
         {"time,close,close\n", "stdin:1: column 'close' is there twice"},
     };
 
