@@ -1,11 +1,14 @@
 /* From the word in the experiment file to a backend and a device. */
 #include "backends/select.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "backends/ops.h"
 #include "plugins/loader.h"
-#include "util/number.h"
+
+enum { MAX_INDEX = 4095 };
 
 int device_load(const struct device_choice *choice, const struct plugin **out,
                 struct m2_error *err)
@@ -35,13 +38,24 @@ static void choose_auto(struct device_choice *out, char why[256])
     snprintf(why, 256, "device auto: cpu (no cuda: %.200s)", cause.text);
 }
 
+/* Digits alone, up to MAX_INDEX. */
+static bool parse_index(const char *text, int *out)
+{
+    size_t n = strspn(text, "0123456789");
+
+    if (n == 0 || n > 4 || text[n] != '\0')
+        return false;
+    *out = atoi(text);
+    return *out <= MAX_INDEX;
+}
+
 int device_choose(const char *device, struct device_choice *out, char why[256],
                   struct m2_error *err)
 {
     const char *slash = strrchr(device, '/');
     const char *colon = strrchr(slash != NULL ? slash : device, ':');
     size_t length = colon != NULL ? (size_t)(colon - device) : strlen(device);
-    int64_t index = 0;
+    int index = 0;
 
     why[0] = '\0';
     *out = (struct device_choice){0};
@@ -55,12 +69,11 @@ int device_choose(const char *device, struct device_choice *out, char why[256],
     if (length == 0)
         return m2_fail(err, M2_E_DEVICE, "device '%s': no backend named",
                        device);
-    if (colon != NULL &&
-        (!number_parse_int(colon + 1, &index) || index < 0 || index > 4095))
+    if (colon != NULL && !parse_index(colon + 1, &index))
         return m2_fail(err, M2_E_DEVICE,
                        "device '%s': expected a device number after ':'",
                        device);
     memcpy(out->backend, device, length);
-    out->index = (int)index;
+    out->index = index;
     return 0;
 }

@@ -45,7 +45,7 @@ void label_add_seed(struct text *label, uint64_t seed)
 
     snprintf(ending, sizeof ending, "%ss%llu", label->length > 0 ? "_" : "",
              (unsigned long long)seed);
-    room = LABEL_MAX - strlen(ending);
+    room = RUN_LABEL_MAX - strlen(ending);
     length = label->length < room ? label->length : room;
     text_add_bytes(&cut, text_string(label), length);
     text_add(&cut, ending);

@@ -5,16 +5,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/text.h"
+#include "results/store.h"
 
-enum { LABEL_MAX = 80 };
+enum { RUN_LABEL_MAX = 80 };
 
 /* Adds "name-value" to a label, after a "_" when it is not the first.  Every
  * character but [A-Za-z0-9._-] becomes "-", runs of them one. */
 void label_add(struct text *label, const char *name, const char *value);
 
 /* Ends a label with the seed, "_s0".  What stands before is cut so that the
- * whole is at most LABEL_MAX characters. */
+ * whole is at most RUN_LABEL_MAX characters. */
 void label_add_seed(struct text *label, uint64_t seed);
 
 #endif

@@ -257,7 +257,7 @@ static void labels_are_clean_and_short(void **state)
     for (int i = 0; i < 20; i++)
         label_add(&label, "long_name", "0.123");
     label_add_seed(&label, UINT64_MAX);
-    assert_int_equal(label.length, LABEL_MAX);
+    assert_int_equal(label.length, RUN_LABEL_MAX);
     assert_non_null(strstr(text_string(&label), "_s18446744073709551615"));
     text_free(&label);
 }
