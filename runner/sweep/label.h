@@ -7,8 +7,6 @@
 
 #include "results/store.h"
 
-enum { RUN_LABEL_MAX = 80 };
-
 /* Adds "name-value" to a label, after a "_" when it is not the first.  Every
  * character but [A-Za-z0-9._-] becomes "-", runs of them one. */
 void label_add(struct text *label, const char *name, const char *value);
