@@ -206,6 +206,7 @@ static int find_time(const char *path, const struct sample *sample,
                            columns->items[i].name);
         found = i;
     }
+    columns->time_by_cells = found == NO_COLUMN;
     if (found == NO_COLUMN)
         found = find_by_cells(sample);
     if (found == NO_COLUMN)

@@ -24,8 +24,9 @@ struct column {
 struct columns {
     struct column *items;
     size_t n, n_values;
-    size_t time[2];    /* date and time of day, or all and NO_COLUMN */
-    size_t instrument; /* or NO_COLUMN */
+    size_t time[2];     /* date and time of day, or all and NO_COLUMN */
+    size_t instrument;  /* or NO_COLUMN */
+    bool time_by_cells; /* its name is not one that a time has as a rule */
 };
 
 /* Columns of the first file.  The caller frees *out, also after an error.

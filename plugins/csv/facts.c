@@ -31,6 +31,17 @@ add_fact(struct csv_source *source, uint64_t n, struct m2_error *err,
     return status;
 }
 
+/* A column that was taken for the time without a word of the user's. */
+static int add_time_column(struct csv_source *source, uint64_t rows,
+                           const struct columns *columns, struct m2_error *err)
+{
+    if (!columns->time_by_cells)
+        return M2_OK;
+    return add_fact(source, rows, err,
+                    "times found in column '%.100s', the only one of times",
+                    columns->items[columns->time[0]].name);
+}
+
 static int add_time(struct csv_source *source, uint64_t rows,
                     struct m2_error *err)
 {
@@ -76,7 +87,10 @@ int facts_add(struct csv_source *source, struct m2_error *err)
     while (source->files[first].is_empty)
         first++;
     char delimiter = source->files[first].format.delimiter;
-    int status = add_time(source, rows, err);
+    int status =
+        add_time_column(source, rows, &source->files[first].columns, err);
+    if (status == M2_OK)
+        status = add_time(source, rows, err);
     if (status == M2_OK && source->settings.delimiter == '\0' &&
         delimiter != ',')
         status = add_fact(source, rows, err,

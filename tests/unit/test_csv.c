@@ -239,6 +239,29 @@ static void a_column_of_one_value_is_a_warning(void **state)
     assert_int_equal(data_count(&f->data, what), 0);
 }
 
+static void what_was_guessed_is_told(void **state)
+{
+    static const struct {
+        const char *text, *fact;
+    } cases[] = {
+        {"when,a\n2014-05-01T00:00Z,1\n2014-05-02T00:00Z,2\n",
+         "times found in column 'when', the only one of times"},
+        {"time,a\n2014-05-01,1\n2014-05-02,2\n",
+         "times without an offset read as UTC (`timezone`)"},
+        {"time,a\n1398902400,1\n1398902401,2\n",
+         "times read as seconds since 1970, as their size tells"},
+        {"time|a\n2014-05-01T00:00Z|1\n2014-05-02T00:00Z|2\n",
+         "rows divided at '|', as found in the file"},
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        assert_ok(read_text(f, cases[i].text, NULL), &f->err);
+        assert_int_equal(data_count(&f->data, cases[i].fact), 2);
+        assert_int_equal(f->data.n_counts, 2); /* and the rows */
+    }
+}
+
 static void times_stamps_and_steps_are_as_told(void **state)
 {
     static const struct {
@@ -474,6 +497,7 @@ int main(void)
         TEST(wrong_options_are_refused),
         TEST(missing_cells_are_nan_and_counted),
         TEST(a_column_of_one_value_is_a_warning),
+        TEST(what_was_guessed_is_told),
         TEST(times_stamps_and_steps_are_as_told),
         TEST(an_instrument_column_makes_series),
         TEST(files_are_joined_in_order_of_time),
