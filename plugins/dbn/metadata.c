@@ -285,6 +285,15 @@ static void copy_symbol(char *to, const uint8_t *bytes, size_t size)
     to[size] = '\0';
 }
 
+bool metadata_is_symbol(const char *text)
+{
+    const char *c = text;
+
+    while (*c >= ' ' && *c <= '~')
+        c++;
+    return c > text && *c == '\0';
+}
+
 /* The interval at `bytes` of a mapping called `name`; true when it says which
  * id is called what. */
 static bool read_interval(const struct metadata *m, const char *name,
@@ -296,7 +305,7 @@ static bool read_interval(const struct metadata *m, const char *name,
 
     copy_symbol(symbol, bytes + 8, m->symbol_size);
     out->symbol = inverse ? symbol : name;
-    return out->symbol[0] != '\0' &&
+    return metadata_is_symbol(out->symbol) &&
            parse_id(inverse ? name : symbol, &out->id) &&
            parse_date(bytes_u32(bytes), &out->first) &&
            parse_date(bytes_u32(bytes + 4), &out->end) && out->first < out->end;

@@ -2,6 +2,8 @@
 #ifndef M2_DBN_METADATA_H
 #define M2_DBN_METADATA_H
 
+#include <stdbool.h>
+
 #include "dbn/stream.h"
 
 /* Codes of the format that are used here. */
@@ -47,8 +49,12 @@ typedef int mapping_visitor(void *context, const struct mapping *mapping,
 int metadata_read(struct stream *stream, bool allow_fragment,
                   struct metadata *out, struct m2_error *err);
 
-/* Visits the intervals whose instrument id is known; those with an empty
- * symbol or without a number are left out and counted in *n_left_out. */
+/* Can the text be a symbol: printable ASCII?  What else a damaged file holds
+ * has no place in messages, records and checkpoints. */
+bool metadata_is_symbol(const char *text);
+
+/* Visits the intervals whose instrument id is known; those whose symbol is
+ * none, or without a number, are left out and counted in *n_left_out. */
 int metadata_mappings(const struct metadata *metadata, mapping_visitor *visitor,
                       void *context, uint64_t *n_left_out,
                       struct m2_error *err);

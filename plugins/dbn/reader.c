@@ -205,8 +205,10 @@ static int take_symbol_mapping(struct reader *reader, const uint8_t *bytes,
     const char *name = resolved;
     if (strspn(resolved, "0123456789") == strlen(resolved))
         name = asked;
-    if (name[0] == '\0')
+    if (!metadata_is_symbol(name)) {
+        reader->mappings_left_out++;
         return M2_OK;
+    }
     return id_map_rename(&reader->map, bytes_u32(bytes + 4), name, err);
 }
 

@@ -209,6 +209,24 @@ static void a_fragment_is_read_on_request(void **state)
         data_count(&f->data, "bars of an instrument id without a symbol"), 3);
 }
 
+static void a_symbol_that_is_no_text_is_left_out_and_counted(void **state)
+{
+    static const struct dbn_name names[] = {
+        {"6E\xff\x1b[2J", 20240102, 20240131, "11"},
+        {"6EM4", 20240102, 20240131, "12"},
+    };
+    const struct dbn_head head = {
+        .start = DBN_JAN_2, .names = names, .n_names = COUNT_OF(names)};
+    struct fixture *f = *state;
+
+    dbn_add_head(&f->bytes, &head);
+    add_six_bars(&f->bytes);
+    assert_ok(read_bytes(f, "instrument: 11"), &f->err);
+    assert_int_equal(data_rows(&f->data), 3);
+    assert_int_equal(
+        data_count(&f->data, "symbol mappings without an id or a name"), 1);
+}
+
 static void other_records_are_skipped_and_counted(void **state)
 {
     struct fixture *f = *state;
@@ -338,6 +356,7 @@ int main(void)
         TEST(truncation_is_accepted_on_request),
         TEST(any_damaged_byte_is_survived),
         TEST(a_fragment_is_read_on_request),
+        TEST(a_symbol_that_is_no_text_is_left_out_and_counted),
         TEST(other_records_are_skipped_and_counted),
         TEST(the_length_of_bars_comes_from_the_metadata),
         TEST(a_wrong_schema_is_refused_by_name),
