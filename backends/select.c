@@ -13,11 +13,31 @@ enum { MAX_INDEX = 4095 };
 int device_load(const struct device_choice *choice, const struct plugin **out,
                 struct m2_error *err)
 {
+    struct m2_error cause;
+    int code;
+
     if (strcmp(choice->backend, "ref") == 0) {
         *out = plugin_builtin_ref();
         return 0;
     }
-    return plugin_load(choice->backend, M2_PLUGIN_BACKEND, out, err);
+    code = plugin_load(choice->backend, M2_PLUGIN_BACKEND, out, err);
+    if (code != M2_E_DEVICE || strchr(choice->backend, '/') != NULL)
+        return code;
+    cause = *err;
+    return m2_fail(err, code,
+                   "device %s: %s\n  `m2run devices` lists what can be used",
+                   choice->backend, cause.text);
+}
+
+/* The first line of a message, without the list that it opens. */
+static int first_line(const char *text)
+{
+    size_t length = strcspn(text, "\n");
+
+    if (text[length] == '\n' && length > 3 &&
+        strncmp(text + length - 3, " in", 3) == 0)
+        length -= 3;
+    return length < 200 ? (int)length : 200;
 }
 
 /* First of cuda and cpu with a device. */
@@ -29,13 +49,14 @@ static void choose_auto(struct device_choice *out, char why[256])
     int count = 0;
 
     *out = cuda;
-    if (device_load(&cuda, &plugin, &cause) == 0 &&
+    if (plugin_load(cuda.backend, M2_PLUGIN_BACKEND, &plugin, &cause) == 0 &&
         device_count(plugin, &count, &cause) == 0 && count > 0) {
         snprintf(why, 256, "device auto: cuda:0");
         return;
     }
     snprintf(out->backend, sizeof out->backend, "cpu");
-    snprintf(why, 256, "device auto: cpu (no cuda: %.200s)", cause.text);
+    snprintf(why, 256, "device auto: cpu (no cuda: %.*s)",
+             first_line(cause.text), cause.text);
 }
 
 /* Digits alone, up to MAX_INDEX. */

@@ -220,6 +220,18 @@ static json_t *attempts_list(const struct record_facts *facts)
     return list;
 }
 
+/* The training loops of all attempts that ended by themselves. */
+static double total_seconds(const struct record_facts *facts)
+{
+    double total = facts->outcome->seconds;
+    size_t i;
+    json_t *attempt;
+
+    json_array_foreach (facts->earlier_attempts, i, attempt)
+        total += json_number_value(json_object_get(attempt, "seconds"));
+    return total;
+}
+
 static void add_outcome(json_t *record, const struct record_facts *facts)
 {
     const struct train_outcome *outcome = facts->outcome;
@@ -234,7 +246,7 @@ static void add_outcome(json_t *record, const struct record_facts *facts)
     json_object_set_new(record, "epoch", json_integer(outcome->state.epoch));
     json_object_set_new(record, "early_stopped",
                         json_boolean(outcome->early_stopped));
-    json_object_set_new(record, "seconds", number(outcome->seconds));
+    json_object_set_new(record, "seconds", number(total_seconds(facts)));
     json_object_set_new(record, "step_seconds", number(outcome->step_seconds));
     json_object_set_new(record, "samples_per_s",
                         number(outcome->seconds > 0
