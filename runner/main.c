@@ -11,6 +11,7 @@
 #include "loader.h"
 #include "util/build.h"
 #include "util/log.h"
+#include "util/process.h"
 #include "util/suggest.h"
 
 enum { GO_ON = -1, EXIT_USAGE = 2 };
@@ -214,6 +215,7 @@ static void wait_without_spinning(void)
 
 int main(int argc, char **argv)
 {
+    process_begin();
     /* Only how characters are read: numbers keep their point. */
     setlocale(LC_CTYPE, "");
     /* A reader that has seen enough ends a printing command, quietly, even

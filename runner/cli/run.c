@@ -287,7 +287,7 @@ static int detach(int argc, char **argv, struct m2_error *err)
     free(words);
     free(program);
     if (cause != 0)
-        return m2_fail(err, M2_E_INTERNAL, "cannot start: %s", strerror(cause));
+        return m2_fail(err, M2_E_FAILED, "cannot start: %s", strerror(cause));
     printf("%ld\n", (long)pid);
     log_info("running in the background as process %ld, output in %s; "
              "`m2run ls --watch` follows it, `m2run stop` ends it",

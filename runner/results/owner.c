@@ -42,7 +42,7 @@ int owner_self(struct owner *out, struct m2_error *err)
         snprintf(out->host, sizeof out->host, "unknown");
     read_boot_id(out->boot_id);
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return m2_fail(err, M2_E_INTERNAL, "no random bytes: %s",
+        return m2_fail(err, M2_E_FAILED, "no random bytes: %s",
                        strerror(errno));
     for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(out->token + 2 * i, 3, "%02x", bytes[i]);

@@ -15,7 +15,7 @@ extern char **environ;
 static int make_pipe(int ends[2], struct m2_error *err)
 {
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return m2_fail(err, M2_E_INTERNAL, "cannot create a pipe: %s",
+        return m2_fail(err, M2_E_FAILED, "cannot create a pipe: %s",
                        strerror(errno));
     return 0;
 }
@@ -36,7 +36,7 @@ static int spawn_with(pid_t *pid, char *const argv[], int out, int messages,
     cause = posix_spawn(pid, argv[0], &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (cause != 0)
-        return m2_fail(err, M2_E_INTERNAL, "cannot start %s: %s", argv[0],
+        return m2_fail(err, M2_E_FAILED, "cannot start %s: %s", argv[0],
                        strerror(cause));
     return 0;
 }

@@ -24,6 +24,7 @@ unit_tests += \
 	tests/unit/test_memory \
 	tests/unit/test_number \
 	tests/unit/test_path \
+	tests/unit/test_process \
 	tests/unit/test_random \
 	tests/unit/test_sha256 \
 	tests/unit/test_terminal \

@@ -92,10 +92,10 @@ char *path_absolute(const char *path, struct m2_error *err)
     struct text absolute = {0};
 
     if (!path_is_absolute(path)) {
-        if (getcwd(here, sizeof here) == NULL) {
-            m2_fail(err, M2_E_FAILED, "working directory: %s", strerror(errno));
-            return NULL;
-        }
+        /* In a directory that was removed only the relative name is left; it
+         * fails where it is used, with its own reason. */
+        if (getcwd(here, sizeof here) == NULL)
+            return memory_string(path, err);
         text_add(&absolute, strcmp(here, "/") == 0 ? "" : here);
     }
     while (*path != '\0') {
@@ -169,7 +169,7 @@ char *path_executable(struct m2_error *err)
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
 
     if (length < 0) {
-        m2_fail(err, M2_E_INTERNAL, "/proc/self/exe: %s", strerror(errno));
+        m2_fail(err, M2_E_FAILED, "/proc/self/exe: %s", strerror(errno));
         return NULL;
     }
     path[length] = '\0';

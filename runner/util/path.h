@@ -27,7 +27,8 @@ const char *path_basename(const char *path);
 char *path_resolve(const char *file, const char *path, struct m2_error *err);
 
 /* Absolute, from the working directory; "./" and "//" removed, links and ".."
- * left as they are. The path need not exist. */
+ * left as they are. The path need not exist. Where the working directory was
+ * removed: the path as it is. */
 char *path_absolute(const char *path, struct m2_error *err);
 
 /* Adds what the pattern matches, in bytewise order. No match is no error, and

@@ -1,12 +1,25 @@
-/* Facts from /proc/self. */
+/* Facts from /proc/self, and what a process inherits. */
 #include "util/process.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+void process_begin(void)
+{
+    static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+
+    /* open() takes the lowest number that is free. */
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
+            break;
+    signal(SIGXFSZ, SIG_IGN);
+}
 
 struct process_memory process_memory(void)
 {

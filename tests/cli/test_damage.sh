@@ -78,6 +78,12 @@ contains "but a word that fits none" "$err" "no run '$work'"
 runs "results are in a folder" 6 "$M2RUN" ls --results tiny.yaml
 runs "a file is none" 6 "$M2RUN" run tiny.yaml --results tiny.yaml -q
 contains "and is named" "$err" "tiny.yaml: not a directory"
+mkdir gone
+cd gone
+rmdir ../gone
+runs "a folder that was removed has no results" 6 "$M2RUN" run ../tiny.yaml -q
+contains "and says so" "$err" "results: No such file or directory"
+cd "$work" || exit 1
 mkfifo pipe
 for data in /dev/zero pipe; do
     runs "a run is known by what its data holds: $data" 5 timeout 20 "$M2RUN"         run tiny.yaml data.source=csv "data.path=$data" '~data.options'
