@@ -66,7 +66,7 @@ static void add_steps(const struct run_entry *entry, struct text *out)
         text_addf(out, ", epoch %" JSON_INTEGER_FORMAT,
                   json_integer_value(epoch));
     if (json_is_number(rate))
-        text_addf(out, ", %.5g samples/s", json_number_value(rate));
+        text_addf(out, ", %.5g windows/s", json_number_value(rate));
     if (json_is_true(run_value(entry, NULL, "early_stopped")))
         text_add(out, ", stopped early");
     text_add_char(out, '\n');

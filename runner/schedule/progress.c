@@ -83,7 +83,9 @@ static void describe(const struct slot *slot, struct text *out)
     if (!isnan(last->loss))
         text_addf(out, "  loss %.4g", last->loss);
     if (last->rate > 0)
-        text_addf(out, "  %.3g samples/s", last->rate);
+        text_addf(out,
+                  last->rate < 100 ? "  %.3g windows/s" : "  %.0f windows/s",
+                  last->rate);
     if (!isnan(last->eta))
         text_addf(out, "  eta %s", number_print_duration(last->eta, eta));
 }
