@@ -76,9 +76,10 @@ static void tile_start(const struct gemm *g)
 {
     for (int64_t i = 0; i < g->m; i++) {
         real *c = g->c + i * g->ldc;
-        const real *residual = g->residual + i * g->residual_ld;
+        const real *residual =
+            g->residual == NULL ? NULL : g->residual + i * g->residual_ld;
 
-        if (g->residual != NULL && g->bias != NULL) {
+        if (residual != NULL && g->bias != NULL) {
 #pragma omp simd
             for (int64_t j = 0; j < g->n; j++)
                 c[j] = residual[j] + g->bias[j];

@@ -35,7 +35,8 @@ uint64_t batcher_bytes(const struct dataset *dataset,
                        const struct config *config, int64_t B);
 
 /* Predictions in scaled units of n windows: out (n, width), rows in the order
- * of starts, batches of config's batch_size, the last one partial.  With
+ * of starts, batches of the batcher's B (a microbatch while training, which is
+ * what there is memory for), the last one partial.  With
  * readout ALL the prediction is that of the last row. */
 int predict_windows(struct batcher *batcher, struct model *model,
                     const int32_t *starts, int64_t n, double *out,

@@ -26,7 +26,8 @@ struct update {
 
 /* Update number step (from 0) with the windows of `epoch` that begin at
  * `cursor`.  M2_E_DIVERGED when the loss or a gradient is not finite: err
- * names the first tensor that went bad, and no parameter was changed. */
+ * names the first tensor that went bad; AdamW has left the parameters alone
+ * if it was a gradient. */
 int updater_run(struct updater *updater, int64_t step, int64_t epoch,
                 int64_t cursor, struct update *out, struct m2_error *err);
 
