@@ -18,7 +18,10 @@ static const struct {
      2,
      {"UTF-16 text (big-endian)", "convert it: iconv -f UTF-16 -t UTF-8 FILE"}},
     {"\x1f\x8b", 2, {"gzip data", "decompress it first"}},
-    {"\x28\xb5\x2f\xfd", 4, {"zstd data", "decompress it first"}},
+    {"\x28\xb5\x2f\xfd",
+     4,
+     {"zstd data", "Databento files are read by `source: dbn`, others "
+                   "decompress first"}},
     {"\xfd"
      "7zXZ",
      5,

@@ -90,7 +90,9 @@ static int add_name(struct dbn_source *source, const char *name,
     if (index == UINT32_MAX ||
         (source->scanned && source->symbols.items[index].bars == 0))
         return scan_fail_listing(
-            source, err, "%s: the instrument %s is not in the file%s",
+            source, err,
+            "%s: the instrument %s is not in the file%s; `instrument` is one "
+            "that is, a pattern with * and ?, a list, or front",
             source->files[0].source.path, name, source->n_files > 1 ? "s" : "");
     return add_symbol(source, index, err);
 }

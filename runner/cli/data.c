@@ -1,8 +1,10 @@
 /* m2run data: what the data of an experiment is, before any training. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/command.h"
 #include "data/report.h"
+#include "sweep/sweep.h"
 #include "util/log.h"
 
 /* The report is printed even when no dataset can be made of the config: it is
@@ -24,20 +26,46 @@ static int print_report(const struct report *report, bool json,
     return code;
 }
 
+/* Runs of a sweep may differ in their data: the first one's are shown. */
+static void tell_choice(const struct sweep *sweep)
+{
+    for (size_t i = 0; i < sweep->n_axes; i++) {
+        const struct sweep_setting *setting = &sweep->runs[0].settings[i];
+
+        if (strncmp(setting->key, "data.", strlen("data.")) == 0)
+            log_info("%s is swept: shown for its first value, %s", setting->key,
+                     setting->value);
+    }
+}
+
 static int show_data(const struct arguments *arguments, bool json,
                      struct m2_error *err)
 {
+    const struct experiment_request request = {
+        .path = arguments->items[0],
+        .overrides = arguments->items + 1,
+        .n_overrides = arguments->n - 1,
+        .lookup = &source_lookup_plugins,
+    };
     struct experiment experiment;
+    struct sweep sweep;
+    struct messages messages = {0};
+    struct text text = {0};
     struct report report;
-    int code = load_experiment(arguments->items[0], arguments->items + 1,
-                               arguments->n - 1, &experiment, err);
+    int code = sweep_load(&request, &experiment, &sweep, &messages, err);
 
+    messages_print(&messages, &text);
+    fputs(text_string(&text), stderr);
+    text_free(&text);
+    messages_free(&messages);
     if (code == 0)
-        code = report_make(&experiment.config, &report, err);
+        code = report_make(&sweep.runs[0].config, &report, err);
     if (code == 0) {
+        tell_choice(&sweep);
         code = print_report(&report, json, err);
         report_free(&report);
     }
+    sweep_free(&sweep);
     experiment_free(&experiment);
     return code;
 }

@@ -122,7 +122,10 @@ int command_selftest(int argc, char **argv)
     struct m2_error err;
     int code = options_parse(argc, argv, &help, specs, &arguments, &err);
 
-    if (code == 0 && arguments.n != 1)
+    if (code == 0 && arguments.n == 0)
+        code = m2_fail(&err, M2_E_USAGE,
+                       "selftest: which backend? a name, as cpu, or a file");
+    if (code == 0 && arguments.n > 1)
         code = m2_fail(&err, M2_E_USAGE, "selftest: one backend, not %zu",
                        arguments.n);
     if (code == 0 && (options.threads < 1 || options.threads > 1024))

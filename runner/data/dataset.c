@@ -32,6 +32,11 @@ static int check_windows(const struct assembly *assembly,
         bool needed = p == PART_TRAIN || was_asked_for(assembly, p);
         if (!needed || assembly->dataset.parts[p].n > 0)
             continue;
+        if (assembly->dataset.part_rows[p] == 0 && config->split.embargo > 0)
+            return m2_fail(assembly->err, M2_E_DATA,
+                           "data: the %s part has no rows: data.split leaves "
+                           "it none (embargo %" PRId64 ")",
+                           part_names[p], config->split.embargo);
         return m2_fail(assembly->err, M2_E_DATA,
                        "data: no window in the %s part: data.window %" PRId64
                        " and data.horizon %" PRId64 " need %" PRId64

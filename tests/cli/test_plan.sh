@@ -25,6 +25,12 @@ value() { # KEY: its first value in $out, JSON
     sed -n "s/^ *\"$1\": \([^,]*\),*\$/\1/p" "$out" | head -n 1
 }
 
+runs "the data of a sweep over windows" 0 "$M2RUN" data exp.yaml window=8,16
+contains "are those of its first value" "$err" \
+    "data.window is swept: shown for its first value, 8"
+contains "and not of the file's" "$out" "windows of 8 rows"
+runs "an embargo longer than a part" 5 "$M2RUN" data exp.yaml embargo=100000
+contains "is told as such" "$err" "(embargo 100000)"
 runs "a sweep is planned" 0 "$M2RUN" plan exp.yaml d_state=4,8 train.epochs=3 \
     train.steps=null
 contains "with its runs" "$out" "planned: 2 runs (2 configurations, 1 seed)"
