@@ -220,6 +220,11 @@ static int find_and_predict(const struct predict_options *options,
     char *root, *run = NULL;
     int code = check_options(options, arguments->n, err);
 
+    for (size_t i = 1; code == 0 && i < arguments->n; i++)
+        if (strncmp(arguments->items[i], "split=", strlen("split=")) == 0)
+            code = m2_fail(err, M2_E_USAGE,
+                           "predict: '%s': a part is chosen with --split",
+                           arguments->items[i]);
     if (code != 0)
         return code;
     root = store_root(options->results);

@@ -76,7 +76,8 @@ static int add_pattern(const char *pattern, struct string_list *out,
         rc = m2_fail(err, M2_E_DATA,
                      strpbrk(pattern, "*?[") != NULL
                          ? "data.path: no file matches %s"
-                         : "data.path: there is no file %s",
+                         : "data.path: there is no file %s; where the data "
+                           "lie elsewhere, say data.path=FILE",
                      pattern);
     return rc;
 }

@@ -54,6 +54,7 @@ wrong "an experiment that is not there" "no experiment 'nope'" ls nope
 wrong "two experiments" "one experiment at most" ls one two
 wrong "a negative limit" "cannot be negative" ls -n -1
 wrong "a backend and another one" "one backend, not 2" selftest ref cpu
+wrong "a part as a key" "chosen with --split" predict @last split=train
 wrong "no backend" "which backend?" selftest
 wrong "no threads" "--threads must be 1 to 1024" selftest ref --threads 0
 wrong "a format that is not there" "json, markdown, man or keys" \
