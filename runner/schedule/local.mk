@@ -10,5 +10,6 @@ librunner_a_SOURCES += \
 	runner/schedule/worker_process.c runner/schedule/worker_process.h
 
 unit_tests += tests/unit/test_crash tests/unit/test_events \
-	tests/unit/test_signals
+	tests/unit/test_pool tests/unit/test_signals
+tests_unit_test_pool_SOURCES = tests/unit/test_pool.c $(results_folder)
 tests_unit_test_crash_SOURCES = tests/unit/test_crash.c $(results_folder)
