@@ -38,10 +38,18 @@ static void set_series(struct csv_source *source, size_t i, char *name)
 }
 
 /* The next one; the name may be NULL for lack of memory. */
-static int add_series(struct csv_source *source, char *name)
+static int add_series(struct csv_source *source, char *name,
+                      struct m2_error *err)
 {
     set_series(source, source->n_series, name);
-    return name != NULL ? M2_OK : M2_E_MEMORY;
+    if (name == NULL)
+        return M2_E_MEMORY;
+    if (utf8_is_name(name, strlen(name)))
+        return M2_OK;
+    return m2_fail(err, M2_E_DATA,
+                   "%s: a series is called by its file, whose name must be "
+                   "text in UTF-8",
+                   name);
 }
 
 static int make_room(struct csv_source *source, size_t n, struct m2_error *err)
@@ -137,7 +145,7 @@ static int name_files(struct csv_source *source, int folders,
         if (file->is_empty)
             continue;
         file->series = source->n_series;
-        status = add_series(source, file_name(file, folders, err));
+        status = add_series(source, file_name(file, folders, err), err);
     }
     return status;
 }
@@ -287,6 +295,6 @@ int series_make(struct csv_source *source, struct m2_error *err)
     int status = check_names(source, err);
     if (status == M2_OK)
         status = make_room(source, 1, err);
-    return status == M2_OK ? add_series(source, common_name(source, err))
+    return status == M2_OK ? add_series(source, common_name(source, err), err)
                            : status;
 }

@@ -8,6 +8,7 @@
 #include "results/attempt.h"
 #include "results/listing.h"
 #include "util/file.h"
+#include "util/json.h"
 #include "util/path.h"
 #include "util/timefmt.h"
 
@@ -56,7 +57,7 @@ static json_t *failed_record(const char *dead, const struct run_place *place,
     if (record == NULL)
         return NULL;
     json_object_set_new(record, "state", json_string("failed"));
-    json_object_set_new(record, "reason", json_string(reason));
+    json_object_set_new(record, "reason", json_any_text(reason));
     json_object_set_new(record, "finished", json_string(now));
     json_object_set_new(record, "token",
                         json_string(attempt_owner(attempt)->token));

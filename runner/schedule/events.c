@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/json.h"
+
 static const char *const kind_names[] = {"", "progress", "end", "held",
                                          "error"};
 
@@ -33,8 +35,8 @@ static json_t *event_to_json(const struct event *event)
     }
     if (event->kind == EVENT_END || event->kind == EVENT_ERROR) {
         json_object_set_new(object, "state", json_string(event->state));
-        json_object_set_new(object, "path", json_string(event->path));
-        json_object_set_new(object, "reason", json_string(event->reason));
+        json_object_set_new(object, "path", json_any_text(event->path));
+        json_object_set_new(object, "reason", json_any_text(event->reason));
         json_object_set_new(object, "code", json_integer(event->code));
     }
     return object;

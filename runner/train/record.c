@@ -10,6 +10,7 @@
 
 #include "plugins/loader.h"
 #include "util/build.h"
+#include "util/json.h"
 #include "util/timefmt.h"
 
 /* JSON has no NaN. */
@@ -21,7 +22,7 @@ static json_t *number(double value)
 static void set_text(json_t *object, const char *key, const char *value)
 {
     json_object_set_new(object, key,
-                        value != NULL ? json_string(value) : json_null());
+                        value != NULL ? json_any_text(value) : json_null());
 }
 
 static void set_time(json_t *object, const char *key, int64_t time_ns)
@@ -139,9 +140,10 @@ static json_t *facts_list(const struct dataset *dataset)
 
     for (size_t i = 0; i < dataset->n_facts; i++) {
         const struct dataset_fact *fact = &dataset->facts[i];
-        json_t *entry = json_pack("{s:s, s:I}", "what", fact->what, "n",
-                                  (json_int_t)fact->n);
+        json_t *entry = json_object();
 
+        set_text(entry, "what", fact->what);
+        json_object_set_new(entry, "n", json_integer((json_int_t)fact->n));
         if (fact->where != NULL)
             set_text(entry, "where", fact->where);
         json_array_append_new(list, entry);

@@ -3,6 +3,7 @@ librunner_a_SOURCES += \
 	runner/util/build.c runner/util/build.h \
 	runner/util/file.c runner/util/file.h \
 	runner/util/fma_peak.c runner/util/fma_peak.h \
+	runner/util/json.c runner/util/json.h \
 	runner/util/log.c runner/util/log.h \
 	runner/util/memory.c runner/util/memory.h \
 	runner/util/number.c runner/util/number.h \
@@ -20,6 +21,7 @@ EXTRA_DIST += tests/unit/unit.h
 unit_tests += \
 	tests/unit/test_build \
 	tests/unit/test_file \
+	tests/unit/test_json \
 	tests/unit/test_log \
 	tests/unit/test_memory \
 	tests/unit/test_number \

@@ -391,6 +391,18 @@ static void files_of_other_names_are_not_joined_unasked(void **state)
                  &f->err);
 }
 
+static void a_series_is_called_by_a_file_name_in_utf8(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_ok(read_two(f, "\xc3\xa9_1.csv", MAY1, "\xc3\xa9_2.csv", MAY2,
+                       "series: per_file"),
+              &f->err);
+    assert_fails(
+        read_two(f, "\xe9_1.csv", MAY1, "\xe9_2.csv", MAY2, "series: per_file"),
+        M2_E_DATA, "must be text in UTF-8", &f->err);
+}
+
 static void files_of_other_columns_are_refused(void **state)
 {
     struct fixture *f = *state;
@@ -502,6 +514,7 @@ int main(void)
         TEST(an_instrument_column_makes_series),
         TEST(files_are_joined_in_order_of_time),
         TEST(files_of_other_names_are_not_joined_unasked),
+        TEST(a_series_is_called_by_a_file_name_in_utf8),
         TEST(files_of_other_columns_are_refused),
         TEST(files_without_rows_are_counted_among_others),
         TEST(folders_tell_files_of_one_name_apart),
