@@ -26,8 +26,7 @@ struct bench_results {
     size_t n;
 };
 
-/* ---- what is printed -------------------------------------------------------
- */
+/* ---- what is printed --------------------------------------------------- */
 
 /* One line of the table: a quantity, a value per device. */
 static int add_line(struct table *table, const struct bench_results *results,
@@ -196,8 +195,7 @@ static int print_results_json(const struct config *config,
                       err);
 }
 
-/* ---- the command ----------------------------------------------------------
- */
+/* ---- the command ------------------------------------------------------- */
 
 /* Takes the next name of a comma-separated list. */
 static char *next_device(const char **list, struct m2_error *err)

@@ -29,8 +29,7 @@ struct plan {
     struct run_plan *plans;    /* (runs) */
 };
 
-/* ---- planning --------------------------------------------------------------
- */
+/* ---- planning ---------------------------------------------------------- */
 
 static int plan_runs(struct plan *plan, struct m2_error *err)
 {
@@ -74,8 +73,7 @@ static void run_name(const struct plan *plan, size_t i, char *out, size_t size)
     snprintf(out, size, "%s-%.*s", run->label, RUN_HASH_LENGTH, run->identity);
 }
 
-/* ---- text
- * -------------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------- */
 
 static size_t make_columns(const struct plan *plan,
                            struct table_column *columns)
@@ -201,8 +199,7 @@ static int print_text(const struct plan *plan, struct m2_error *err)
     return code;
 }
 
-/* ---- JSON
- * -------------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------- */
 
 static json_t *bytes_json(const struct run_plan *p)
 {
@@ -269,8 +266,7 @@ static int print_runs_json(const struct plan *plan, struct m2_error *err)
                       err);
 }
 
-/* ---- the command ----------------------------------------------------------
- */
+/* ---- the command ------------------------------------------------------- */
 
 static int plan_experiment(const struct plan_options *options,
                            const struct arguments *arguments,

@@ -24,8 +24,7 @@ struct run_options {
     bool no_wait, takeover, mixed, detach, verbose, quiet;
 };
 
-/* ---- tasks ------------------------------------------------------------------
- */
+/* ---- tasks ------------------------------------------------------------- */
 
 static int note_published(struct pool_task *task, const char *path,
                           struct m2_error *err)
@@ -76,8 +75,7 @@ static void free_tasks(struct pool_task *tasks, size_t n)
     free(tasks);
 }
 
-/* ---- what is printed --------------------------------------------------------
- */
+/* ---- what is printed --------------------------------------------------- */
 
 static void print_runs(const struct pool_task *tasks, size_t n)
 {
@@ -131,8 +129,7 @@ static int result_code(const struct pool_result *result, size_t n)
     return exit_code_of(M2_E_STOPPED);
 }
 
-/* ---- working
- * ------------------------------------------------------------------ */
+/* ---- working ----------------------------------------------------------- */
 
 static int choose_jobs(const struct run_options *options,
                        const struct pool_task *tasks, size_t n)
@@ -247,8 +244,7 @@ static int run_experiment(const struct run_options *options,
     return code;
 }
 
-/* ---- detaching
- * ------------------------------------------------------------------ */
+/* ---- detaching --------------------------------------------------------- */
 
 extern char **environ;
 
@@ -295,8 +291,7 @@ static int detach(int argc, char **argv, struct m2_error *err)
     return 0;
 }
 
-/* ---- the command
- * ------------------------------------------------------------------ */
+/* ---- the command ------------------------------------------------------- */
 
 static int check_options(const struct run_options *options,
                          const struct arguments *arguments,

@@ -85,8 +85,7 @@ static int fail_unknown_column(struct parser *parser, const char *name)
     return rc;
 }
 
-/* ---- parser ----------------------------------------------------------------
- */
+/* ---- parser ------------------------------------------------------------ */
 
 static const struct function *find_function(const char *name)
 {
@@ -260,8 +259,7 @@ void expression_free(struct expression *e)
     free(e);
 }
 
-/* ---- properties ------------------------------------------------------------
- */
+/* ---- properties -------------------------------------------------------- */
 
 void expression_columns(const struct expression *e, bool *wanted)
 {

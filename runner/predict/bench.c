@@ -176,8 +176,7 @@ static int count_flops(struct bench *bench, struct m2_error *err)
     return 0;
 }
 
-/* ---- predicting
- * -------------------------------------------------------------- */
+/* ---- predicting -------------------------------------------------------- */
 
 static int time_predictions(struct bench *bench, struct model *model,
                             double *out, struct m2_error *err)
@@ -222,8 +221,7 @@ static int predict(struct bench *bench, struct m2_error *err)
     return code;
 }
 
-/* ---- all of it
- * ----------------------------------------------------------------- */
+/* ---- all of it --------------------------------------------------------- */
 
 static int measure(struct bench *bench, struct m2_error *err)
 {

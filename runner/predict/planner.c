@@ -121,8 +121,7 @@ static int open_dataset(struct planner *planner, const struct config *config,
     return code;
 }
 
-/* ---- counting --------------------------------------------------------------
- */
+/* ---- counting ---------------------------------------------------------- */
 
 static uint64_t dataset_bytes(const struct dataset *d)
 {

@@ -185,8 +185,7 @@ struct lines_format stream_format(const struct stream *stream, bool json)
                                  .n_targets = stream->setup.shape.O};
 }
 
-/* ---- rows ------------------------------------------------------------------
- */
+/* ---- rows -------------------------------------------------------------- */
 
 /* Where a series of this name is, or belongs. */
 static size_t place_of(const struct stream *stream, const char *name)

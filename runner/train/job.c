@@ -29,8 +29,7 @@ struct job {
     char started[TIME_TEXT_SIZE];
 };
 
-/* ---- callbacks of the loop --------------------------------------------------
- */
+/* ---- callbacks of the loop --------------------------------------------- */
 
 static int after_step(void *context, const struct train_progress *progress,
                       struct m2_error *err)
@@ -50,8 +49,7 @@ static bool stop_requested(void *context)
            job->request->stop_requested(job->request->context);
 }
 
-/* ---- files of the attempt -------------------------------------------------
- */
+/* ---- files of the attempt ---------------------------------------------- */
 
 static int write_file(const struct job *job, const char *name, const char *text,
                       struct m2_error *err)
@@ -186,8 +184,7 @@ static int publish(struct job *job, const char *state, const char *reason,
     return code != 0 ? code : take_published(job, path, err);
 }
 
-/* ---- the run ---------------------------------------------------------------
- */
+/* ---- the run ----------------------------------------------------------- */
 
 static int open_session(struct job *job, struct m2_error *err)
 {

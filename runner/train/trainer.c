@@ -293,8 +293,7 @@ static int loop(struct trainer *trainer, struct m2_error *err)
     return code;
 }
 
-/* ---- setting up ------------------------------------------------------------
- */
+/* ---- setting up -------------------------------------------------------- */
 
 static int check_metric(const struct trainer *trainer,
                         const struct score *names, struct m2_error *err)

@@ -438,8 +438,7 @@ static void an_override_is_clean_text(void **state)
     }
 }
 
-/* ---- canonical text and copies --------------------------------------------
- */
+/* ---- canonical text and copies ----------------------------------------- */
 
 static const char rich[] =
     "name: rich\nseed: 18446744073709551614\nmetric: val/rank_ic\n"
@@ -504,8 +503,7 @@ static void a_copy_equals_and_owns_itself(void **state)
     unload(&l);
 }
 
-/* ---- identity -------------------------------------------------------------
- */
+/* ---- identity ---------------------------------------------------------- */
 
 /* A line of the golden list: the hash, then overrides parted by blanks; the
  * words @data, @backend and @init stand for facts. */

@@ -17,8 +17,7 @@
 
 enum { ROWS = 70, N_SERIES = 2, N_COLUMNS = 3 };
 
-/* ---- rows -----------------------------------------------------------------
- */
+/* ---- rows -------------------------------------------------------------- */
 
 static struct table table;
 
@@ -56,8 +55,7 @@ static void make_table(bool with_missing)
     }
 }
 
-/* ---- cases -----------------------------------------------------------------
- */
+/* ---- cases ------------------------------------------------------------- */
 
 struct stream_case {
     const char *name;
@@ -173,8 +171,7 @@ static struct config config_of(const struct stream_case *c)
     return config;
 }
 
-/* ---- streaming
- * --------------------------------------------------------------- */
+/* ---- streaming --------------------------------------------------------- */
 
 static struct stream_instruments instruments_of(void)
 {
@@ -235,8 +232,7 @@ static struct text stream_all(struct stream *stream, size_t n_rows)
     return text;
 }
 
-/* ---- comparing -------------------------------------------------------------
- */
+/* ---- comparing --------------------------------------------------------- */
 
 /* A line cut into cells, in place. */
 struct cells {
