@@ -16,16 +16,16 @@ count() { # RESULTS
 runs "a sweep" 0 "$M2RUN" run small.yaml -q lr=1e-3,3e-3 --results one
 stamp=$(ls -l --time-style=full-iso one/small/*/run.json)
 runs "the same again" 0 "$M2RUN" run small.yaml lr=1e-3,3e-3 --results one
-contains "is done already" "$err" "2 runs: 2 done (2 before)"
+contains "is done already" "$err" "2 runs: 2 done (2 published before)"
 equal "nothing is written again" \
     "$(ls -l --time-style=full-iso one/small/*/run.json)" "$stamp"
 equal "the record of the sweep is the same" \
     "$(ls one/small/sweep-*.yaml | wc -l)" 1
 runs "a larger sweep" 0 "$M2RUN" run small.yaml lr=1e-3,3e-3,9e-3 --results one
-contains "adds what is new" "$err" "3 runs: 3 done (2 before)"
+contains "adds what is new" "$err" "3 runs: 3 done (2 published before)"
 equal "threads, checkpoints and the name of the device's index make no new run" \
     "$("$M2RUN" run small.yaml lr=1e-3 threads=2 checkpoint.every=7 \
-        --results one 2>&1 | grep -c '1 done (1 before)')" 1
+        --results one 2>&1 | grep -c '1 done (1 published before)')" 1
 
 # the frozen configuration of a run is that run
 config=$(ls -d one/small/lr-0.003*)/config.yaml
