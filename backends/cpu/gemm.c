@@ -3,7 +3,7 @@
 
 enum {
     PANEL = 2 * VEC,  /* columns of a packed panel of B */
-    GEMM_DEPTH = 256, /* products summed before an addition to C */
+    GEMM_DEPTH = 320, /* most products summed before an addition to C */
     ROW_TILE = 112 / TILE_ROWS * TILE_ROWS,
     COL_TILE = 256,             /* a power of two times PANEL */
     SINGLE_ROWS = 3 * ROW_TILE, /* so many rows can be one tile */
@@ -61,7 +61,7 @@ static size_t packed_bytes(int64_t n, int64_t k)
 static size_t block_bytes(void)
 {
     return scratch_size(SINGLE_ROWS * BLOCK_LD, sizeof(real)) +
-           scratch_size(COL_TILE * GEMM_DEPTH, sizeof(real));
+           scratch_size(PANEL * GEMM_DEPTH, sizeof(real));
 }
 
 size_t NAME(gemm_scratch)(const struct handle *h, int64_t n, int64_t k)
@@ -201,6 +201,12 @@ static const real *block_copy(const struct gemm *g, int64_t first,
     return block;
 }
 
+/* The blocks of k are equal but for the last: k alone decides. */
+static int64_t depth_of(int64_t k)
+{
+    return round_up(ceil_div(k, ceil_div(k, GEMM_DEPTH)), 16);
+}
+
 /* One panel of a tile: columns [j, j + PANEL), products [k, k + depth). */
 static void panel_run(const struct gemm *g, struct tile t, int64_t j)
 {
@@ -218,13 +224,14 @@ static void tile_run(const struct job *base, int64_t task, char *scratch)
     const struct gemm_job *job = (const struct gemm_job *)(const void *)base;
     struct gemm g = tile_of(job, task);
     const real *packed = job->packed;
+    int64_t depth = depth_of(g.k);
     real *a = scratch_real(&scratch, SINGLE_ROWS * BLOCK_LD);
-    real *b = scratch_real(&scratch, COL_TILE * GEMM_DEPTH);
+    real *b = scratch_real(&scratch, PANEL * GEMM_DEPTH);
 
     if (packed != NULL)
         packed += place_of(job, task).col * g.k;
-    for (int64_t k = 0; k < g.k; k += GEMM_DEPTH) {
-        struct tile t = {.k = min_i64(GEMM_DEPTH, g.k - k),
+    for (int64_t k = 0; k < g.k; k += depth) {
+        struct tile t = {.k = min_i64(depth, g.k - k),
                          .a_k = g.a_k,
                          .b_k = PANEL,
                          .ldc = g.ldc,

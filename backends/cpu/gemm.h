@@ -2,9 +2,9 @@
  *
  * Large ones: C = A B over packed panels of B.  Every element of C is built
  * the same way whatever the tile, the thread or the number of rows: blocks of
- * GEMM_DEPTH products, each summed in the order of k, added in order.  So one
- * row gives the same bits alone and inside a batch.
- * The base variant calls OpenBLAS instead, on fixed tiles of C.
+ * up to GEMM_DEPTH products, each summed in the order of k, added in order.  So
+ * one row gives the same bits alone and inside a batch. The base variant calls
+ * OpenBLAS instead, on fixed tiles of C.
  *
  * Small ones, inside a task: tile_multiply, on padded scratch. */
 #ifndef M2_CPU_GEMM_H

@@ -20,7 +20,7 @@ cpu_ops_sources = \
 # and trapping of floating-point exceptions would only forbid vectors.
 CPU_CFLAGS = $(BASE_CFLAGS) -ffp-contract=off -fno-math-errno \
 	-fno-trapping-math -fopenmp-simd -ftree-vectorize
-CPU_AVX2 = -mavx2 -mfma
+CPU_AVX2 = -mavx2 -mfma -mprfchw
 CPU_AVX512 = $(CPU_AVX2) -mavx512f -mavx512dq -mavx512vl -mavx512bw
 
 cpu_variants = libcpu_f32_base.la libcpu_f64_base.la
