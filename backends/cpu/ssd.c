@@ -85,7 +85,9 @@ void NAME(ssd_copy)(real *out, int64_t padded, const real *in, int64_t ld,
                     int64_t rows, int64_t cols)
 {
     for (int64_t i = 0; i < rows; i++) {
-        memcpy(out + i * padded, in + i * ld, (size_t)cols * sizeof *out);
+#pragma omp simd
+        for (int64_t j = 0; j < cols; j++)
+            out[i * padded + j] = in[i * ld + j];
         if (padded > cols)
             memset(out + i * padded + cols, 0,
                    (size_t)(padded - cols) * sizeof *out);

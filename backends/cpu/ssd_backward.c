@@ -109,6 +109,16 @@ static void group_load(const struct backward *k, const struct ssd_chunk *chunk)
            (size_t)((chunk->q - chunk->out) * s->qp) * sizeof(real));
 }
 
+static int any_not_zero(const real *x, int64_t n)
+{
+    int count = 0;
+
+#pragma omp simd reduction(+ : count)
+    for (int64_t i = 0; i < n; i++)
+        count += x[i] != 0;
+    return count > 0;
+}
+
 /* x, dy, decays and the state entering the chunk, of one head.  Returns
  * whether that state is other than zero: it is, but for a first chunk. */
 static int head_load(const struct backward *k, struct ssd_decay *decay,
@@ -120,7 +130,6 @@ static int head_load(const struct backward *k, struct ssd_decay *decay,
     int64_t dy_row = s->last_only ? k->heads.b - chunk->out : row + chunk->from;
     const real *state = view_real(&op->states) + k->heads.b * op->states.ld +
                         (chunk->index * s->H + head) * s->P * s->N;
-    int started = chunk->index > 0;
 
     NAME(ssd_decay)
     (decay, chunk, view_real(&op->dt) + row * op->dt.ld + head, op->dt.ld,
@@ -134,9 +143,7 @@ static int head_load(const struct backward *k, struct ssd_decay *decay,
      view_real(&op->dy) + (dy_row + chunk->out) * op->dy.ld + head * s->P,
      op->dy.ld, chunk->q - chunk->out, s->P);
     NAME(ssd_copy)(k->state, s->Np, state, s->N, s->P, s->N);
-    for (int64_t i = 0; i < s->P * s->N && !started; i++)
-        started = state[i] != 0;
-    return started;
+    return chunk->index > 0 || any_not_zero(state, s->P * s->N);
 }
 
 /* W, then per row: M = G o L, Z = W o M dt, dG += (W o L) dt. */
