@@ -28,7 +28,7 @@ static void direct(const struct gemm *g)
         }
 }
 
-void NAME(blas_tile)(const struct gemm *g)
+void blas_tile(const struct gemm *g)
 {
     int a_plain = g->a_k == 1, b_plain = g->b_col == 1, threads;
 

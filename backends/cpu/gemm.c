@@ -64,7 +64,7 @@ static size_t block_bytes(void)
            scratch_size(PANEL * GEMM_DEPTH, sizeof(real));
 }
 
-size_t NAME(gemm_scratch)(const struct handle *h, int64_t n, int64_t k)
+size_t gemm_scratch(const struct handle *h, int64_t n, int64_t k)
 {
     if (M2_ISA == 0)
         return 0;
@@ -120,7 +120,7 @@ static void tile_run(const struct job *base, int64_t task, char *scratch)
     struct gemm g = tile_of((const struct gemm_job *)(const void *)base, task);
 
     (void)scratch;
-    NAME(blas_tile)(&g);
+    blas_tile(&g);
 }
 #else
 /* Copies columns [first, first + PANEL) of rows [k, k + depth) of B, zeros
@@ -136,7 +136,7 @@ static void panel_pack(const struct gemm *g, int64_t first, int64_t k,
     if (g->b_k == 1) {
         struct extent extent = {.rows = width, .cols = depth};
 
-        NAME(transpose)(out, PANEL, b, g->b_col, extent);
+        transpose(out, PANEL, b, g->b_col, extent);
     } else if (width == PANEL) {
         for (int64_t i = 0; i < depth; i++)
             memcpy(out + i * PANEL, b + i * g->b_k, PANEL * sizeof *out);
@@ -170,7 +170,7 @@ static void panel_edge(struct tile t, int64_t rows, int64_t width)
         int64_t ldc = t.ldc;
 
         t.ldc = PANEL;
-        NAME(tile_multiply)(&t, height, round_up(width, VEC));
+        tile_multiply(&t, height, round_up(width, VEC));
         t.ldc = ldc;
         for (int64_t r = 0; r < height; r++)
             for (int64_t j = 0; j < width; j++) {
@@ -214,7 +214,7 @@ static void panel_run(const struct gemm *g, struct tile t, int64_t j)
 
     t.c = g->c + j;
     if (width % VEC == 0)
-        NAME(tile_multiply)(&t, g->m, width);
+        tile_multiply(&t, g->m, width);
     else
         panel_edge(t, g->m, width);
 }
@@ -274,7 +274,7 @@ static void gemm_cut(struct gemm_job *job, const struct handle *h,
     job->col_tiles = ceil_div(g->n, job->col_tile);
 }
 
-void NAME(gemm_run)(const struct handle *h, const struct gemm *g, char *scratch)
+void gemm_run(const struct handle *h, const struct gemm *g, char *scratch)
 {
     struct gemm_job job = {.g = g, .packed = (real *)(void *)scratch};
 

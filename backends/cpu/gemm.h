@@ -27,14 +27,13 @@ struct gemm {
 };
 
 /* Bytes of scratch that gemm_run needs. */
-size_t NAME(gemm_scratch)(const struct handle *h, int64_t n, int64_t k);
-void NAME(gemm_run)(const struct handle *h, const struct gemm *g,
-                    char *scratch);
-double NAME(self_test)(struct handle *h); /* self_test.c */
+size_t gemm_scratch(const struct handle *h, int64_t n, int64_t k);
+void gemm_run(const struct handle *h, const struct gemm *g, char *scratch);
+double gemm_self_test(struct handle *h); /* self_test.c */
 
 #if M2_ISA == 0
 /* blas.c: one tile of a product by OpenBLAS, C = A B or C += A B. */
-void NAME(blas_tile)(const struct gemm *g);
+void blas_tile(const struct gemm *g);
 #endif
 
 /* C (rows, cols) = or += A B, on one thread.  Rows of b and c must be padded
@@ -49,13 +48,13 @@ struct tile {
     int64_t ldc;
     int accumulate;
 };
-void NAME(tile_multiply)(const struct tile *t, int64_t rows, int64_t cols);
+void tile_multiply(const struct tile *t, int64_t rows, int64_t cols);
 
 /* out[j*out_ld + i] = in[i*in_ld + j] (transpose.c) */
 struct extent {
     int64_t rows, cols; /* of in */
 };
-void NAME(transpose)(real *out, int64_t out_ld, const real *in, int64_t in_ld,
-                     struct extent extent);
+void transpose(real *out, int64_t out_ld, const real *in, int64_t in_ld,
+               struct extent extent);
 
 #endif

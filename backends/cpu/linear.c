@@ -6,7 +6,7 @@ size_t WORKSPACE(linear)(const struct handle *h, const void *args)
 {
     const struct m2_linear *op = args;
 
-    return NAME(gemm_scratch)(h, op->w.rows, op->w.cols);
+    return gemm_scratch(h, op->w.rows, op->w.cols);
 }
 
 int OP(linear)(struct handle *h, const void *args, struct m2_error *err)
@@ -28,7 +28,7 @@ int OP(linear)(struct handle *h, const void *args, struct m2_error *err)
                      .residual_ld = op->residual.ld};
 
     (void)err;
-    NAME(gemm_run)(h, &g, h->scratch);
+    gemm_run(h, &g, h->scratch);
     return M2_OK;
 }
 
@@ -109,8 +109,8 @@ size_t WORKSPACE(linear_backward)(const struct handle *h, const void *args)
 {
     const struct m2_linear_backward *op = args;
     int64_t tiles = ceil_div(op->dy.rows, COLUMN_TILE);
-    size_t dx = NAME(gemm_scratch)(h, op->w.cols, op->dy.cols);
-    size_t dw = NAME(gemm_scratch)(h, op->x.cols, op->dy.rows);
+    size_t dx = gemm_scratch(h, op->w.cols, op->dy.cols);
+    size_t dw = gemm_scratch(h, op->x.cols, op->dy.rows);
     size_t db = scratch_size(tiles * op->dy.cols, sizeof(real));
 
     dx = dx > dw ? dx : dw;
@@ -126,12 +126,12 @@ int OP(linear_backward)(struct handle *h, const void *args,
     if (op->dx.buffer != NULL) {
         struct gemm g = input_gradient(op);
 
-        NAME(gemm_run)(h, &g, h->scratch);
+        gemm_run(h, &g, h->scratch);
     }
     if (op->dw.buffer != NULL) {
         struct gemm g = weight_gradient(op);
 
-        NAME(gemm_run)(h, &g, h->scratch);
+        gemm_run(h, &g, h->scratch);
     }
     if (op->db.buffer != NULL)
         bias_gradient(h, op);

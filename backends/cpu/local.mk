@@ -9,8 +9,10 @@ cpu_ops_sources = \
 	backends/cpu/gemm.c backends/cpu/tile.c backends/cpu/blas.c \
 	backends/cpu/transpose.c \
 	backends/cpu/linear.c backends/cpu/norm.c backends/cpu/layernorm.c \
-	backends/cpu/conv.c backends/cpu/dt.c backends/cpu/ssd.c \
-	backends/cpu/ssd_forward.c backends/cpu/ssd_backward.c \
+	backends/cpu/conv.h backends/cpu/conv.c \
+	backends/cpu/conv_backward.c backends/cpu/dt.c backends/cpu/ssd.c \
+	backends/cpu/ssd_forward.c backends/cpu/ssd_backward.h \
+	backends/cpu/ssd_backward.c backends/cpu/ssd_head.c \
 	backends/cpu/elementwise.c backends/cpu/mean_time.c \
 	backends/cpu/embed.c backends/cpu/loss.c backends/cpu/xent.c \
 	backends/cpu/optimiser.c backends/cpu/windows.c \

@@ -1,8 +1,8 @@
 /* The real type and the names of one variant of the ops.
  *
  * The build gives M2_REAL (32 or 64), M2_ISA (0 base, 1 avx2, 2 avx512) and
- * M2_VARIANT (as f32_avx2).  Everything a file of ops defines with external
- * linkage is wrapped in NAME(). */
+ * M2_VARIANT (as f32_avx2).  Everything that the files of ops share gets
+ * the variant's name as its suffix, here. */
 #ifndef M2_CPU_REAL_H
 #define M2_CPU_REAL_H
 
@@ -34,6 +34,30 @@ typedef double real;
 #define NAME(name)                 NAME_EXPAND(name, M2_VARIANT)
 #define OP(name)                   NAME(op_##name)
 #define WORKSPACE(name)            NAME(workspace_##name)
+
+/* Functions that the files of a variant share. */
+#define blas_tile         NAME(blas_tile)
+#define conv_block        NAME(conv_block)
+#define conv_block_bytes  NAME(conv_block_bytes)
+#define conv_place        NAME(conv_place)
+#define convolve          NAME(convolve)
+#define gemm_run          NAME(gemm_run)
+#define gemm_scratch      NAME(gemm_scratch)
+#define gemm_self_test    NAME(gemm_self_test)
+#define ssd_chunk_of      NAME(ssd_chunk_of)
+#define ssd_copy          NAME(ssd_copy)
+#define ssd_decay_bytes   NAME(ssd_decay_bytes)
+#define ssd_decay_fill    NAME(ssd_decay_fill)
+#define ssd_decay_take    NAME(ssd_decay_take)
+#define ssd_head_backward NAME(ssd_head_backward)
+#define ssd_heads_of      NAME(ssd_heads_of)
+#define ssd_lower         NAME(ssd_lower)
+#define ssd_lower_times   NAME(ssd_lower_times)
+#define ssd_shape_of      NAME(ssd_shape_of)
+#define ssd_transpose     NAME(ssd_transpose)
+#define ssd_upper_times   NAME(ssd_upper_times)
+#define tile_multiply     NAME(tile_multiply)
+#define transpose         NAME(transpose)
 
 #define M2_OP_DECLARE(name, type)                                              \
     int OP(name)(struct handle * h, const void *args, struct m2_error *err);

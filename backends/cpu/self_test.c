@@ -35,10 +35,10 @@ static double worst_error(const real *a, const real *b, const real *c)
 
 /* Largest error of C = A B^T, as a multiple of what rounding may cause: DEPTH
  * terms of at most 4.  Negative: no memory. */
-double NAME(self_test)(struct handle *h)
+double gemm_self_test(struct handle *h)
 {
     const double allowed = 4.0 * DEPTH * (M2_REAL == 32 ? 0x1p-23 : 0x1p-52);
-    char *scratch = malloc(NAME(gemm_scratch)(h, COLS, DEPTH) + 64);
+    char *scratch = malloc(gemm_scratch(h, COLS, DEPTH) + 64);
     real *a = malloc(sizeof(real) * ROWS * DEPTH);
     real *b = malloc(sizeof(real) * COLS * DEPTH);
     real *c = malloc(sizeof(real) * ROWS * COLS);
@@ -59,7 +59,7 @@ double NAME(self_test)(struct handle *h)
 
         fill(a, ROWS * DEPTH, 1);
         fill(b, COLS * DEPTH, 2);
-        NAME(gemm_run)(h, &g, scratch);
+        gemm_run(h, &g, scratch);
         worst = worst_error(a, b, c) / allowed;
     }
     free(scratch);

@@ -1,7 +1,7 @@
 /* ssd.c: geometry, decays and triangular products of the chunked scan. */
 #include "backends/cpu/ssd.h"
 
-struct ssd_shape NAME(ssd_shape)(const struct m2_ssd *op)
+struct ssd_shape ssd_shape_of(const struct m2_ssd *op)
 {
     struct ssd_shape s = {.B = op->B,
                           .L = op->L,
@@ -21,7 +21,7 @@ struct ssd_shape NAME(ssd_shape)(const struct m2_ssd *op)
     return s;
 }
 
-struct ssd_heads NAME(ssd_heads)(const struct ssd_shape *s, int64_t task)
+struct ssd_heads ssd_heads_of(const struct ssd_shape *s, int64_t task)
 {
     int64_t each = s->H / s->G, block = task % s->blocks;
     struct ssd_heads h = {.b = task / s->blocks / s->G,
@@ -32,7 +32,7 @@ struct ssd_heads NAME(ssd_heads)(const struct ssd_shape *s, int64_t task)
     return h;
 }
 
-struct ssd_chunk NAME(ssd_chunk)(const struct ssd_shape *s, int64_t index)
+struct ssd_chunk ssd_chunk_of(const struct ssd_shape *s, int64_t index)
 {
     struct ssd_chunk c = {.index = index, .from = index * s->Q};
 
@@ -42,13 +42,13 @@ struct ssd_chunk NAME(ssd_chunk)(const struct ssd_shape *s, int64_t index)
     return c;
 }
 
-size_t NAME(ssd_decay_bytes)(const struct ssd_shape *s)
+size_t ssd_decay_bytes(const struct ssd_shape *s)
 {
     return scratch_size(s->qp, sizeof(double)) +
            3 * scratch_size(s->qp, sizeof(real));
 }
 
-struct ssd_decay NAME(ssd_decay_take)(const struct ssd_shape *s, char **scratch)
+struct ssd_decay ssd_decay_take(const struct ssd_shape *s, char **scratch)
 {
     struct ssd_decay d = {.s = scratch_f64(scratch, s->qp)};
 
@@ -58,8 +58,8 @@ struct ssd_decay NAME(ssd_decay_take)(const struct ssd_shape *s, char **scratch)
     return d;
 }
 
-void NAME(ssd_decay)(struct ssd_decay *d, const struct ssd_chunk *chunk,
-                     const real *dt, int64_t ld, real a_log)
+void ssd_decay_fill(struct ssd_decay *d, const struct ssd_chunk *chunk,
+                    const real *dt, int64_t ld, real a_log)
 {
     double sum = 0;
 
@@ -81,8 +81,8 @@ void NAME(ssd_decay)(struct ssd_decay *d, const struct ssd_chunk *chunk,
     d->all = exp_real((real)sum);
 }
 
-void NAME(ssd_copy)(real *out, int64_t padded, const real *in, int64_t ld,
-                    int64_t rows, int64_t cols)
+void ssd_copy(real *out, int64_t padded, const real *in, int64_t ld,
+              int64_t rows, int64_t cols)
 {
     for (int64_t i = 0; i < rows; i++) {
 #pragma omp simd
@@ -94,17 +94,16 @@ void NAME(ssd_copy)(real *out, int64_t padded, const real *in, int64_t ld,
     }
 }
 
-void NAME(ssd_transpose)(real *out, int64_t padded, const real *in, int64_t ld,
-                         int64_t rows, int64_t cols)
+void ssd_transpose(real *out, int64_t padded, const real *in, int64_t ld,
+                   int64_t rows, int64_t cols)
 {
-    NAME(transpose)
-    (out, padded, in, ld, (struct extent){.rows = rows, .cols = cols});
+    transpose(out, padded, in, ld, (struct extent){.rows = rows, .cols = cols});
     for (int64_t j = 0; j < cols && padded > rows; j++)
         memset(out + j * padded + rows, 0,
                (size_t)(padded - rows) * sizeof *out);
 }
 
-void NAME(ssd_lower)(struct tile t, int64_t first, int64_t q)
+void ssd_lower(struct tile t, int64_t first, int64_t q)
 {
     const real *a = t.a;
     real *c = t.c;
@@ -114,13 +113,12 @@ void NAME(ssd_lower)(struct tile t, int64_t first, int64_t q)
 
         t.a = a + i * t.a_row;
         t.c = c + i * t.ldc;
-        NAME(tile_multiply)(&t, end - i, end);
+        tile_multiply(&t, end - i, end);
         i = end;
     }
 }
 
-void NAME(ssd_lower_times)(struct tile t, int64_t first, int64_t q,
-                           int64_t cols)
+void ssd_lower_times(struct tile t, int64_t first, int64_t q, int64_t cols)
 {
     const real *a = t.a;
     real *c = t.c;
@@ -131,13 +129,12 @@ void NAME(ssd_lower_times)(struct tile t, int64_t first, int64_t q,
         t.a = a + i * t.a_row;
         t.c = c + i * t.ldc;
         t.k = end;
-        NAME(tile_multiply)(&t, end - i, cols);
+        tile_multiply(&t, end - i, cols);
         i = end;
     }
 }
 
-void NAME(ssd_upper_times)(struct tile t, int64_t first, int64_t q,
-                           int64_t cols)
+void ssd_upper_times(struct tile t, int64_t first, int64_t q, int64_t cols)
 {
     const real *a = t.a, *b = t.b;
     real *c = t.c;
@@ -149,6 +146,6 @@ void NAME(ssd_upper_times)(struct tile t, int64_t first, int64_t q,
         t.b = b + from * t.b_k;
         t.c = c + j * t.ldc;
         t.k = q - from;
-        NAME(tile_multiply)(&t, min_i64(TRIANGLE, q - j), cols);
+        tile_multiply(&t, min_i64(TRIANGLE, q - j), cols);
     }
 }

@@ -51,22 +51,21 @@ struct ssd_decay {
     real all;
 };
 
-struct ssd_shape NAME(ssd_shape)(const struct m2_ssd *op);
-struct ssd_heads NAME(ssd_heads)(const struct ssd_shape *s, int64_t task);
-struct ssd_chunk NAME(ssd_chunk)(const struct ssd_shape *s, int64_t index);
+struct ssd_shape ssd_shape_of(const struct m2_ssd *op);
+struct ssd_heads ssd_heads_of(const struct ssd_shape *s, int64_t task);
+struct ssd_chunk ssd_chunk_of(const struct ssd_shape *s, int64_t index);
 
-size_t NAME(ssd_decay_bytes)(const struct ssd_shape *s);
-struct ssd_decay NAME(ssd_decay_take)(const struct ssd_shape *s,
-                                      char **scratch);
-void NAME(ssd_decay)(struct ssd_decay *d, const struct ssd_chunk *chunk,
-                     const real *dt, int64_t ld, real a_log);
+size_t ssd_decay_bytes(const struct ssd_shape *s);
+struct ssd_decay ssd_decay_take(const struct ssd_shape *s, char **scratch);
+void ssd_decay_fill(struct ssd_decay *d, const struct ssd_chunk *chunk,
+                    const real *dt, int64_t ld, real a_log);
 
 /* out (rows, padded) = in (rows, cols), zeros beyond. */
-void NAME(ssd_copy)(real *out, int64_t padded, const real *in, int64_t ld,
-                    int64_t rows, int64_t cols);
+void ssd_copy(real *out, int64_t padded, const real *in, int64_t ld,
+              int64_t rows, int64_t cols);
 /* out (cols, padded) = in (rows, cols) transposed, zeros beyond. */
-void NAME(ssd_transpose)(real *out, int64_t padded, const real *in, int64_t ld,
-                         int64_t rows, int64_t cols);
+void ssd_transpose(real *out, int64_t padded, const real *in, int64_t ld,
+                   int64_t rows, int64_t cols);
 
 /* Asks for the piece of a row of a view that the next head reads, or this one
  * writes: pieces of long rows, where the hardware does not look ahead. */
@@ -81,12 +80,10 @@ ALWAYS_INLINE void ssd_prefetch(const struct m2_view *view, int64_t row,
 
 /* Rows [first, q) of a lower triangular C = A B: blocks of TRIANGLE rows get
  * the columns up to their last row. */
-void NAME(ssd_lower)(struct tile t, int64_t first, int64_t q);
+void ssd_lower(struct tile t, int64_t first, int64_t q);
 /* C = A B where row i of A is 0 beyond column i. */
-void NAME(ssd_lower_times)(struct tile t, int64_t first, int64_t q,
-                           int64_t cols);
+void ssd_lower_times(struct tile t, int64_t first, int64_t q, int64_t cols);
 /* C = A^T B for the same A, of which only rows [first, q) count. */
-void NAME(ssd_upper_times)(struct tile t, int64_t first, int64_t q,
-                           int64_t cols);
+void ssd_upper_times(struct tile t, int64_t first, int64_t q, int64_t cols);
 
 #endif

@@ -23,7 +23,7 @@ struct forward {
 
 static size_t forward_each(const struct ssd_shape *s)
 {
-    return NAME(ssd_decay_bytes)(s) + scratch_size(s->N * s->qp, sizeof(real)) +
+    return ssd_decay_bytes(s) + scratch_size(s->N * s->qp, sizeof(real)) +
            2 * scratch_size(s->q * s->qp, sizeof(real)) +
            2 * scratch_size(s->q * s->Pp, sizeof(real)) +
            scratch_size(s->q * s->Np, sizeof(real)) +
@@ -36,8 +36,8 @@ static struct forward forward_take(const struct forward_job *job, int64_t task,
     const struct ssd_shape *s = &job->s;
     struct forward f = {.op = job->op,
                         .s = s,
-                        .heads = NAME(ssd_heads)(s, task),
-                        .decay = NAME(ssd_decay_take)(s, &scratch)};
+                        .heads = ssd_heads_of(s, task),
+                        .decay = ssd_decay_take(s, &scratch)};
 
     f.bt = scratch_real(&scratch, s->N * s->qp);
     f.gram = scratch_real(&scratch, s->q * s->qp);
@@ -69,10 +69,9 @@ static void gram_matrix(const struct forward *f, const struct ssd_chunk *chunk)
                      .c = f->gram,
                      .ldc = s->qp};
 
-    NAME(ssd_transpose)
-    (f->bt, s->qp, group_row(f, &f->op->b, chunk->from), f->op->b.ld, chunk->q,
-     s->N);
-    NAME(ssd_lower)(t, chunk->out, chunk->q);
+    ssd_transpose(f->bt, s->qp, group_row(f, &f->op->b, chunk->from),
+                  f->op->b.ld, chunk->q, s->N);
+    ssd_lower(t, chunk->out, chunk->q);
 }
 
 /* mix_ij = gram_ij exp(s_i - s_j) dt_j for j <= i, 0 beyond. */
@@ -135,7 +134,7 @@ static void output_rows(const struct forward *f, const struct ssd_chunk *chunk,
                      .ldc = s->Pp};
 
     mix_rows(f, chunk, head);
-    NAME(ssd_lower_times)(t, chunk->out, chunk->q, s->P);
+    ssd_lower_times(t, chunk->out, chunk->q, s->P);
     if (state != NULL) {
         side_rows(f, &f->op->c, chunk, chunk->out, f->decay.in, NULL);
         t = (struct tile){.k = s->N,
@@ -147,7 +146,7 @@ static void output_rows(const struct forward *f, const struct ssd_chunk *chunk,
                           .c = f->y + chunk->out * s->Pp,
                           .ldc = s->Pp,
                           .accumulate = 1};
-        NAME(tile_multiply)(&t, chunk->q - chunk->out, s->P);
+        tile_multiply(&t, chunk->q - chunk->out, s->P);
     }
     for (int64_t i = chunk->out; i < chunk->q; i++) {
         int64_t row =
@@ -180,7 +179,7 @@ static void state_advance(const struct forward *f,
 #pragma omp simd
     for (int64_t i = 0; i < s->N * s->Pp; i++)
         state[i] *= f->decay.all;
-    NAME(tile_multiply)(&t, s->N, s->P);
+    tile_multiply(&t, s->N, s->P);
 }
 
 /* Copies a state to a view that holds heads as [P][N]. */
@@ -188,11 +187,10 @@ static void state_store(const struct forward *f, const real *state, real *out)
 {
     const struct ssd_shape *s = f->s;
 
-    NAME(ssd_transpose)(out, s->N, state, s->Pp, s->N, s->P);
+    ssd_transpose(out, s->N, state, s->Pp, s->N, s->P);
 }
 
-static void chunk_run(const struct forward *f, struct ssd_decay *decay,
-                      const struct ssd_chunk *chunk)
+static void chunk_run(struct forward *f, const struct ssd_chunk *chunk)
 {
     const struct m2_ssd *op = f->op;
     const struct ssd_shape *s = f->s;
@@ -206,13 +204,13 @@ static void chunk_run(const struct forward *f, struct ssd_decay *decay,
         int64_t at = chunk->index * s->H + head;
         real *state = f->state + i * s->N * s->Pp;
 
-        NAME(ssd_decay)
-        (decay, chunk, view_real(&op->dt) + row * op->dt.ld + head, op->dt.ld,
-         view_real(&op->a_log)[head]);
-        NAME(ssd_copy)
-        (f->x, s->Pp,
-         view_real(&op->x) + (row + chunk->from) * op->x.ld + head * s->P,
-         op->x.ld, chunk->q, s->P);
+        ssd_decay_fill(&f->decay, chunk,
+                       view_real(&op->dt) + row * op->dt.ld + head, op->dt.ld,
+                       view_real(&op->a_log)[head]);
+        ssd_copy(f->x, s->Pp,
+                 view_real(&op->x) + (row + chunk->from) * op->x.ld +
+                     head * s->P,
+                 op->x.ld, chunk->q, s->P);
         if (op->states.buffer != NULL)
             state_store(f, state,
                         view_real(&op->states) + f->heads.b * op->states.ld +
@@ -235,14 +233,14 @@ static void forward_task(const struct job *job, int64_t task, char *scratch)
 
     memset(f.state, 0, (size_t)(HEADS * s->N * s->Pp) * sizeof(real));
     for (int64_t i = 0; i < f.heads.count && op->h0.buffer != NULL; i++)
-        NAME(ssd_transpose)
-    (f.state + i * s->N * s->Pp, s->Pp,
-     view_real(&op->h0) + f.heads.b * op->h0.ld + (f.heads.first + i) * size,
-     s->N, s->P, s->N);
+        ssd_transpose(f.state + i * s->N * s->Pp, s->Pp,
+                      view_real(&op->h0) + f.heads.b * op->h0.ld +
+                          (f.heads.first + i) * size,
+                      s->N, s->P, s->N);
     for (int64_t c = 0; c < s->chunks; c++) {
-        struct ssd_chunk chunk = NAME(ssd_chunk)(s, c);
+        struct ssd_chunk chunk = ssd_chunk_of(s, c);
 
-        chunk_run(&f, &f.decay, &chunk);
+        chunk_run(&f, &chunk);
     }
     for (int64_t i = 0; i < f.heads.count && op->h_final.buffer != NULL; i++)
         state_store(&f, f.state + i * s->N * s->Pp,
@@ -252,7 +250,7 @@ static void forward_task(const struct job *job, int64_t task, char *scratch)
 
 size_t WORKSPACE(ssd)(const struct handle *h, const void *args)
 {
-    struct ssd_shape s = NAME(ssd_shape)(args);
+    struct ssd_shape s = ssd_shape_of(args);
 
     return (size_t)h->threads * forward_each(&s);
 }
@@ -260,7 +258,7 @@ size_t WORKSPACE(ssd)(const struct handle *h, const void *args)
 int OP(ssd)(struct handle *h, const void *args, struct m2_error *err)
 {
     const struct m2_ssd *op = args;
-    struct forward_job f = {.op = op, .s = NAME(ssd_shape)(op)};
+    struct forward_job f = {.op = op, .s = ssd_shape_of(op)};
     double row = (double)f.s.q * (double)(f.s.P + 10);
 
     (void)err;

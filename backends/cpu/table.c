@@ -18,7 +18,7 @@ extern const struct variant NAME(variant);
 const struct variant NAME(variant) = {
     .isa = ISA_NAME,
     .openblas = M2_ISA == 0,
-    .self_test = NAME(self_test),
+    .self_test = gemm_self_test,
     .ops = {ENTRY(add),
             ENTRY(scale),
             ENTRY(fill),

@@ -126,7 +126,7 @@ KERNELS(4)
 static const struct height heights[] = {HEIGHT(4), HEIGHT(2), HEIGHT(1)};
 #endif
 
-void NAME(tile_multiply)(const struct tile *t, int64_t rows, int64_t cols)
+void tile_multiply(const struct tile *t, int64_t rows, int64_t cols)
 {
     const struct height *height = heights;
 

@@ -28,8 +28,8 @@ static void square(real *out, int64_t out_ld, const real *in, int64_t in_ld)
         vec_store(out + i * out_ld, row[i]);
 }
 
-void NAME(transpose)(real *out, int64_t out_ld, const real *in, int64_t in_ld,
-                     struct extent extent)
+void transpose(real *out, int64_t out_ld, const real *in, int64_t in_ld,
+               struct extent extent)
 {
     int64_t rows = extent.rows / VEC * VEC, cols = extent.cols / VEC * VEC;
 
