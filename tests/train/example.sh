@@ -42,3 +42,13 @@ same_run() {
 lines() {
     [ "$(wc -l <"$1")" -ge "$2" ]
 }
+
+# at_once COMMAND...: as `soon`, but without missing a moment
+at_once() {
+    at_once_tries=0
+    until "$@" >/dev/null 2>&1; do
+        at_once_tries=$((at_once_tries + 1))
+        [ "$at_once_tries" -lt 2000 ] || return 1
+        sleep 0.01
+    done
+}

@@ -4,16 +4,21 @@
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/train/example.sh"
 
-# 400 steps: long enough to be caught in the middle
-sed -i 's/steps: 60,/steps: 400, log_every: 7,/; s/every: 10/every: 30/' small.yaml
+# 1000 steps: long enough to be caught in the middle
+sed -i 's/steps: 60,/steps: 1000, log_every: 7,/; s/every: 10/every: 30/' small.yaml
 runs "the whole run" 0 "$M2RUN" run small.yaml -q --results whole
 whole=$(published whole/small)
 
+# a shell makes what it begins in the background deaf to SIGINT
+int=INT hearing="env --default-signal=INT"
+if ! $hearing true 2>/dev/null; then
+    int=TERM hearing=
+fi
 # in the background; its process is $parent, its exit code comes by `wait`
 begin() { # RESULTS [ATTEMPT]
-    M2RUN_RESULTS=$1 "$M2RUN" run small.yaml >"$1.out" 2>"$1.err" </dev/null &
+    M2RUN_RESULTS=$1 $hearing "$M2RUN" run small.yaml >"$1.out" 2>"$1.err" </dev/null &
     parent=$!
-    check "$1: it is on its way" soon has_rows "$1" "${2:-0001}"
+    check "$1: it is on its way" at_once has_rows "$1" "${2:-0001}"
 }
 has_rows() { # RESULTS ATTEMPT
     lines "$(attempt "$2" "$1/small")/metrics.csv" 9
@@ -35,7 +40,7 @@ continues() { # RESULTS
 
 # ---- stopped on request
 begin int
-kill -INT "$parent"
+kill -$int "$parent"
 ends "SIGINT: interrupted and resumable" 75
 contains "SIGINT: which is said" int.err "; the same command continues"
 equal "SIGINT: the state" "$(json "$(attempt 0001 int/small)/run.json" state)" \
@@ -64,7 +69,7 @@ if command -v setsid >/dev/null 2>&1; then
     setsid sh -c "echo \$\$ >group.pid; M2RUN_RESULTS=group exec '$M2RUN' run \
         small.yaml >group.out 2>group.err </dev/null" &
     parent=$!
-    check "group: it is on its way" soon has_rows group 0001
+    check "group: it is on its way" at_once has_rows group 0001
     kill -TERM -- "-$(cat group.pid)"
     ends "a group that is asked to stop" 75
     equal "stops with a checkpoint" \
@@ -76,9 +81,9 @@ fi
 # the second request ends it at once
 begin twice
 kill -STOP "$(worker twice)" # so that it cannot answer the first
-kill -INT "$parent"
+kill -TERM "$parent"
 sleep 0.3
-kill -INT "$parent"
+kill -TERM "$parent"
 sleep 0.3
 kill -CONT "$(worker twice)"
 ends "two requests: interrupted" 75
@@ -103,7 +108,7 @@ continues parent
 
 # ---- damaged meanwhile
 begin damage
-kill -INT "$parent"
+kill -TERM "$parent"
 ends "stopped once more" 75
 last=$(attempt 0001 damage/small)/checkpoints/last.safetensors
 size=$(wc -c <"$last")
@@ -114,7 +119,7 @@ contains "a damaged checkpoint is passed over" "$err" \
 contains "for the one before" "$err" "; trying an earlier checkpoint"
 
 begin rows
-kill -INT "$parent"
+kill -TERM "$parent"
 ends "stopped again" 75
 : >"$(attempt 0001 rows/small)/metrics.csv"
 runs "without rows there is nothing to go on from" 0 "$M2RUN" run small.yaml \
