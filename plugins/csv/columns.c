@@ -68,20 +68,66 @@ static int check_name(const char *path, const struct sample *sample,
                       struct m2_error *err)
 {
     const char *name = columns->items[i].name;
-    size_t n = strlen(name), first = find(columns, name);
 
-    if (!utf8_is_name(name, n))
+    if (!utf8_is_name(name, strlen(name)))
         return m2_fail(err, M2_E_DATA,
                        "%s:%" PRIu64 ":1: the name of column %zu is no text "
                        "in UTF-8; convert the file (iconv -f WINDOWS-1252 -t "
                        "UTF-8 FILE), or `columns: [...]` names the columns",
                        path, sample->first_line, i + 1);
-    if (first < i && strcmp(name, "-") != 0)
-        return m2_fail(err, M2_E_DATA,
-                       "%s:%" PRIu64 ":1: columns %zu and %zu are both called "
-                       "'%.300s'; `columns: [...]` gives them other names",
-                       path, sample->first_line, first + 1, i + 1, name);
     return M2_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct column *const *x = a, *const *y = b;
+    int order = strcmp((*x)->name, (*y)->name);
+
+    return order != 0 ? order : (*x > *y) - (*x < *y);
+}
+
+/* The first column whose name was there before, and where; false: none.  The
+ * order is by name, then by place. */
+static bool find_twin(const struct columns *columns,
+                      const struct column **order, size_t *first,
+                      size_t *second)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < columns->n; i++)
+        order[i] = &columns->items[i];
+    qsort(order, columns->n, sizeof *order, by_name);
+    for (size_t i = 1; i < columns->n; i++) {
+        size_t place = (size_t)(order[i] - columns->items);
+
+        if (strcmp(order[i - 1]->name, order[i]->name) != 0 ||
+            strcmp(order[i]->name, "-") == 0 || (found && place > *second))
+            continue;
+        *first = (size_t)(order[i - 1] - columns->items);
+        *second = place;
+        found = true;
+    }
+    return found;
+}
+
+static int check_twins(const char *path, const struct sample *sample,
+                       const struct columns *columns, struct m2_error *err)
+{
+    const struct column **order = memory_zeroed(columns->n, sizeof *order, err);
+    size_t first, second;
+    bool found;
+
+    if (order == NULL)
+        return M2_E_MEMORY;
+    found = find_twin(columns, order, &first, &second);
+    free(order);
+    if (!found)
+        return M2_OK;
+    return m2_fail(err, M2_E_DATA,
+                   "%s:%" PRIu64 ":1: columns %zu and %zu are both called "
+                   "'%.300s'; `columns: [...]` gives them other names",
+                   path, sample->first_line, first + 1, second + 1,
+                   columns->items[second].name);
 }
 
 static int check_width(const char *path, const struct sample *sample,
@@ -129,7 +175,7 @@ static int name_columns(const char *path, const struct sample *sample,
     }
     for (size_t i = 0; i < out->n && status == M2_OK; i++)
         status = check_name(path, sample, out, i, err);
-    return status;
+    return status == M2_OK ? check_twins(path, sample, out, err) : status;
 }
 
 /* ---- the time --------------------------------------------------------- */
@@ -328,6 +374,17 @@ int columns_choose(const char *path, const struct sample *sample,
                            : status;
 }
 
+/* The first file's column of this name; as a rule it is at the same place. */
+static size_t find_same(const struct columns *first,
+                        const struct columns *columns, size_t i)
+{
+    const char *name = columns->items[i].name;
+
+    if (columns->n != first->n)
+        return NO_COLUMN;
+    return strcmp(first->items[i].name, name) == 0 ? i : find(first, name);
+}
+
 int columns_match(const char *path, const struct sample *sample,
                   const struct settings *settings, const struct columns *first,
                   struct columns *out, struct m2_error *err)
@@ -338,8 +395,7 @@ int columns_match(const char *path, const struct sample *sample,
     if (status != M2_OK)
         return status;
     for (size_t i = 0; i < out->n; i++) {
-        size_t same =
-            out->n == first->n ? find(first, out->items[i].name) : NO_COLUMN;
+        size_t same = find_same(first, out, i);
         if (same == NO_COLUMN)
             return m2_fail(err, M2_E_DATA,
                            "%s: columns %s, unlike the first file's %s", path,

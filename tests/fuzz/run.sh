@@ -33,7 +33,7 @@ for name; do
     [ ! -f "$src/tests/fuzz/$name.dict" ] ||
         set -- -dict="$src/tests/fuzz/$name.dict"
     "$build/tests/fuzz/fuzz_$name" "$work/$name" "$@" \
-        -max_total_time="$seconds" -max_len=8192 -timeout=25 \
+        -max_total_time="$seconds" -max_len=8192 -timeout=120 \
         -rss_limit_mb=2048 -print_final_stats=1 \
         -artifact_prefix="fuzz-$name-" >"$work/$name.log" 2>&1
     if [ $? -eq 0 ]; then
