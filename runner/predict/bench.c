@@ -137,6 +137,15 @@ static int train(struct bench *bench, struct m2_error *err)
     return code;
 }
 
+/* The last batch of an epoch may be smaller, and would pass for a fast one. */
+static void keep_full_batches(struct bench *bench)
+{
+    struct dataset_windows *windows = &bench->session.dataset.parts[PART_TRAIN];
+
+    if (windows->n > bench->config.train.batch_size)
+        windows->n -= windows->n % bench->config.train.batch_size;
+}
+
 static void note_training(struct bench *bench)
 {
     struct bench_result *result = bench->result;
@@ -240,6 +249,7 @@ static int measure(struct bench *bench, struct m2_error *err)
     snprintf(bench->result->device_name, sizeof bench->result->device_name,
              "%s", session->facts.name);
     bench->result->threads = bench->request->threads;
+    keep_full_batches(bench);
     code = train(bench, err);
     if (code == 0) {
         note_training(bench);
