@@ -52,6 +52,11 @@ equal "six runs" "$(count at-once)" 6
 equal "each was worked once" "$(attempts at-once)" 6
 equal "nothing is left" "$(ls -A at-once/small/.active)" ""
 
+# ---- more jobs than a pool has places, more runs than jobs
+runs "-j1000" 0 "$M2RUN" run small.yaml -q -j1000 steps=1 warmup_steps=0 \
+    seeds=70 --results many
+equal "works all runs" "$(count many)" 70
+
 # ---- held by somebody else
 "$M2RUN" run small.yaml -q steps=1000000 --results held >/dev/null 2>&1 \
     </dev/null &
