@@ -107,6 +107,19 @@ static int parse_step(const char *text, int64_t *out, struct m2_error *err)
                    text);
 }
 
+/* More than any machine holds is a mistake that would take hours to fail. */
+static int check_rows(const struct settings *s, struct m2_error *err)
+{
+    const int64_t most = 1000000000;
+
+    if (s->rows > most / s->instruments)
+        return m2_fail(err, M2_E_CONFIG,
+                       "data.options: %" PRId64 " instruments of %" PRId64
+                       " rows are more than %" PRId64 " rows",
+                       s->instruments, s->rows, most);
+    return M2_OK;
+}
+
 /* The last row's time, and the moment it is known, must be a time, too. */
 static int check_span(const struct settings *s, struct m2_error *err)
 {
@@ -134,6 +147,8 @@ static int read_texts(const struct m2_data_open *open, struct settings *s,
         rc = parse_step(find(open, "step")->texts[0], &s->step_ns, err);
     if (rc == M2_OK)
         rc = check_span(s, err);
+    if (rc == M2_OK)
+        rc = check_rows(s, err);
     return rc;
 }
 

@@ -264,6 +264,23 @@ static void an_option_that_is_no_time_is_refused(void **state)
     }
 }
 
+static void more_rows_than_fit_anywhere_are_refused(void **state)
+{
+    static const char start[] =
+        "data.options: 10000 instruments of 100001 rows";
+    struct options options;
+    struct m2_error err;
+
+    (void)state;
+    defaults(&options);
+    change(&options, "rows", "100001");
+    change(&options, "instruments", "10000");
+    struct m2_data_open open = {.options = options.values,
+                                .n_options = options.n};
+    assert_int_equal(call(NULL, M2_DATA_OPEN, &open, &err), M2_E_CONFIG);
+    assert_memory_equal(err.text, start, strlen(start));
+}
+
 static void times_start_where_they_should(void **state)
 {
     struct options options;
@@ -290,6 +307,7 @@ int main(void)
         cmocka_unit_test(mackey_glass_obeys_its_equation),
         cmocka_unit_test(a_single_sine_is_continued_by_two_values),
         cmocka_unit_test(an_option_that_is_no_time_is_refused),
+        cmocka_unit_test(more_rows_than_fit_anywhere_are_refused),
         cmocka_unit_test(times_start_where_they_should),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
