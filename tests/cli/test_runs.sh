@@ -56,16 +56,16 @@ equal "numbers are numbers" "$(json "$out" 0 train.optimizer.lr)" 0.0001
 equal "steps are counted" "$(json "$out" 0 step)" "$(json "$out" 0 steps)"
 path=$(json "$out" 0 path)
 runs "--watch without a terminal prints once" 0 "$M2RUN" ls --watch
-if command -v script >/dev/null 2>&1; then
-    COLUMNS=40 TERM=vt100 timeout 3 \
+if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+    COLUMNS=40 TERM=vt100 timeout 5 \
         script -qec "'$M2RUN' ls --watch" /dev/null >"$out" 2>"$err" </dev/null
-    equal "on a terminal it draws again" \
-        "$(grep -c "$(printf '\033')\[H" "$out")" 2
+    check "on a terminal it draws again" test \
+        "$(grep -c "$(printf '\033')\[H" "$out")" -ge 2
     contains "with the summary above" "$out" "3 runs: 2 done, 1 diverged in"
     equal "and lines cut to the terminal" \
         "$(tr -d '\r' <"$out" | awk 'length > 50' | head -n 1)" ""
 else
-    skip "--watch on a terminal" "there is no script(1)"
+    skip "--watch on a terminal" "there is no script(1), or no terminal to be had"
 fi
 runs "another folder" 0 "$M2RUN" ls --results elsewhere
 equal "has no runs" "$(cat "$out")" ""
