@@ -92,8 +92,7 @@ static bool find_twin(const struct columns *columns,
                       const struct column **order, size_t *first,
                       size_t *second)
 {
-    bool found = false;
-
+    *first = *second = columns->n; /* none yet */
     for (size_t i = 0; i < columns->n; i++)
         order[i] = &columns->items[i];
     qsort(order, columns->n, sizeof *order, by_name);
@@ -101,13 +100,12 @@ static bool find_twin(const struct columns *columns,
         size_t place = (size_t)(order[i] - columns->items);
 
         if (strcmp(order[i - 1]->name, order[i]->name) != 0 ||
-            strcmp(order[i]->name, "-") == 0 || (found && place > *second))
+            strcmp(order[i]->name, "-") == 0 || place > *second)
             continue;
         *first = (size_t)(order[i - 1] - columns->items);
         *second = place;
-        found = true;
     }
-    return found;
+    return *second < columns->n;
 }
 
 static int check_twins(const char *path, const struct sample *sample,
