@@ -112,7 +112,7 @@ static int check_twins(const char *path, const struct sample *sample,
                        const struct columns *columns, struct m2_error *err)
 {
     const struct column **order = memory_zeroed(columns->n, sizeof *order, err);
-    size_t first, second;
+    size_t first, second = 0;
     bool found;
 
     if (order == NULL)
