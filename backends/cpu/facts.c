@@ -99,7 +99,7 @@ static void processor_name(char name[49])
 #ifdef __x86_64__
     unsigned words[12], *w = words;
 
-    if (__get_cpuid_max(0x80000000u, NULL) >= 0x80000004u) {
+    if ((unsigned)__get_cpuid_max(0x80000000u, NULL) >= 0x80000004u) {
         for (unsigned leaf = 0x80000002u; leaf <= 0x80000004u; leaf++, w += 4)
             __get_cpuid(leaf, &w[0], &w[1], &w[2], &w[3]);
         memcpy(name, words, 48);

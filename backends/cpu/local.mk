@@ -21,7 +21,7 @@ cpu_ops_sources = \
 # Neither fusing nor reordering of operations is left to the compiler; errno
 # and trapping of floating-point exceptions would only forbid vectors.
 CPU_CFLAGS = $(BASE_CFLAGS) -ffp-contract=off -fno-math-errno \
-	-fno-trapping-math -fopenmp-simd -ftree-vectorize
+	-fno-trapping-math -fopenmp-simd -ftree-vectorize -Wno-pass-failed
 CPU_AVX2 = -mavx2 -mfma -mprfchw
 CPU_AVX512 = $(CPU_AVX2) -mavx512f -mavx512dq -mavx512vl -mavx512bw
 

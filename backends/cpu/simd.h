@@ -53,6 +53,12 @@ static inline double fma_f64(double a, double b, double c)
 #endif
 enum { VEC = VECTOR_BYTES / (int)sizeof(real) };
 
+/* Before a loop over registers: unrolled completely. */
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 #if M2_ISA == 2 && M2_REAL == 32

@@ -39,16 +39,17 @@ ALWAYS_INLINE void kernel(const struct tile *t, const real *a, const real *b,
     vec sum[TILE_ROWS][2];
     struct ahead ahead = ahead_of(t, a, rows);
 
-#pragma GCC unroll 16
+    UNROLL
     for (int i = 0; i < rows; i++) {
         __builtin_prefetch(c + i * t->ldc, 1);
         __builtin_prefetch(c + i * t->ldc + vecs * VEC - 1, 1);
     }
-#pragma GCC unroll 16
-    for (int i = 0; i < rows; i++)
-#pragma GCC unroll 2
+    UNROLL
+    for (int i = 0; i < rows; i++) {
+        UNROLL
         for (int j = 0; j < vecs; j++)
             sum[i][j] = vec_zero();
+    }
     for (int64_t k0 = 0; k0 < t->k; k0 += STRETCH) {
         int64_t end = min_i64(k0 + STRETCH, t->k);
 
@@ -59,32 +60,32 @@ ALWAYS_INLINE void kernel(const struct tile *t, const real *a, const real *b,
             if (LINES > 1)
                 __builtin_prefetch(ahead.next + ahead.beside);
             ahead.next += ahead.along;
-#pragma GCC unroll 2
+            UNROLL
             for (int j = 0; j < vecs; j++)
                 column[j] = vec_load(b + k * t->b_k + j * VEC);
-#pragma GCC unroll 16
+            UNROLL
             for (int i = 0; i < rows; i++) {
                 vec factor = vec_set(a[i * t->a_row + k * t->a_k]);
 
-#pragma GCC unroll 2
+                UNROLL
                 for (int j = 0; j < vecs; j++)
                     sum[i][j] = vec_fma(factor, column[j], sum[i][j]);
             }
         }
         ahead.next += ahead.across;
     }
-#pragma GCC unroll 16
-    for (int i = 0; i < rows; i++)
-#pragma GCC unroll 2
-        for (int j = 0; j < vecs; j++) {
-            real *out = c + i * t->ldc + j * VEC;
+    UNROLL
+    for (int i = 0; i < rows; i++) {
+        real *out = c + i * t->ldc;
 
+        UNROLL
+        for (int j = 0; j < vecs; j++, out += VEC)
             vec_store(out, t->accumulate ? vec_add(vec_load(out), sum[i][j])
                                          : sum[i][j]);
-        }
+    }
 }
 
-/* One kernel per height; a height of 1 in the names is the step below. */
+/* A kernel of two vectors and one of one vector per height. */
 #define KERNELS(rows)                                                          \
     static __attribute__((noinline)) void wide_##rows(                         \
         const struct tile *t, const real *a, const real *b, real *c)           \

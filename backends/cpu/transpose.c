@@ -7,23 +7,23 @@ static void square(real *out, int64_t out_ld, const real *in, int64_t in_ld)
 {
     vec row[VEC];
 
-#pragma GCC unroll 16
+    UNROLL
     for (int i = 0; i < VEC; i++)
         row[i] = vec_load(in + i * in_ld);
-#pragma GCC unroll 4
+    UNROLL
     for (int round = 1; round < VEC; round *= 2) {
         vec next[VEC];
 
-#pragma GCC unroll 8
+        UNROLL
         for (int i = 0; i < VEC / 2; i++) {
             next[2 * i] = vec_zip_low(row[i], row[i + VEC / 2]);
             next[2 * i + 1] = vec_zip_high(row[i], row[i + VEC / 2]);
         }
-#pragma GCC unroll 16
+        UNROLL
         for (int i = 0; i < VEC; i++)
             row[i] = next[i];
     }
-#pragma GCC unroll 16
+    UNROLL
     for (int i = 0; i < VEC; i++)
         vec_store(out + i * out_ld, row[i]);
 }
