@@ -7,6 +7,7 @@
 #include "data/scaling.h"
 #include "data/target.h"
 #include "plugins/loader.h"
+#include "util/number.h"
 
 void session_model_spec(const struct config *config,
                         const struct dataset *dataset, bool training,
@@ -56,6 +57,30 @@ bool session_device_is_host(const struct session *session)
     return strcmp(name, "cpu") == 0 || strcmp(name, "ref") == 0;
 }
 
+/* What is more than the device has at all would be granted piece by piece, and
+ * the system would then end the process, or another one, without a word. */
+static int check_memory(const struct session *session,
+                        const struct model_spec *spec, struct m2_error *err)
+{
+    char needed[NUMBER_TEXT_SIZE], there[NUMBER_TEXT_SIZE];
+    struct model_plan plan;
+    uint64_t bytes;
+    int code =
+        model_plan(spec, session->device, session->config->dtype, &plan, err);
+
+    if (code != 0)
+        return code;
+    bytes = plan.parameter_bytes + plan.gradient_bytes + plan.moment_bytes +
+            plan.activation_bytes + plan.workspace_bytes;
+    if (session->facts.memory_bytes == 0 ||
+        bytes <= session->facts.memory_bytes)
+        return 0;
+    return m2_fail(err, M2_E_MEMORY,
+                   "the model needs %s, %s has %s; `m2run plan` tells what for",
+                   number_print_bytes(bytes, needed), session->facts.name,
+                   number_print_bytes(session->facts.memory_bytes, there));
+}
+
 int session_open(const struct session_request *request, struct session *out,
                  struct m2_error *err)
 {
@@ -74,8 +99,10 @@ int session_open(const struct session_request *request, struct session *out,
     if (code == 0) {
         session_model_spec(request->config, &out->dataset, request->training,
                            &spec);
-        code = model_create(out->device, &spec, &out->model, err);
+        code = check_memory(out, &spec, err);
     }
+    if (code == 0)
+        code = model_create(out->device, &spec, &out->model, err);
     if (code == 0)
         code = batcher_create(out->device, &out->dataset, request->config,
                               spec.B, &out->batcher, err);

@@ -112,4 +112,9 @@ runs "a run that keeps no best checkpoint" 0 "$M2RUN" run tiny.yaml name=bare \
     keep_best=0 -q
 runs "is begun from by its last one" 0 "$M2RUN" run tiny.yaml name=after \
     init_from=@last -q
+runs "a model that no memory holds fails before it is made" 1 \
+    "$M2RUN" run tiny.yaml name=giant model.d_model=65536 n_layer=16
+contains "with both sizes" "$err" "the model needs 6.6 TiB, "
+runs "and is listed with its reason" 0 "$M2RUN" ls giant
+contains "as out of memory" "$out" " oom "
 finish
