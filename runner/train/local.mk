@@ -22,12 +22,15 @@ librunner_a_SOURCES += \
 
 unit_tests += tests/unit/test_trace tests/unit/test_order \
 	tests/unit/test_gradient_tree tests/unit/test_optimiser \
-	tests/unit/test_checkpoint tests/unit/test_session
+	tests/unit/test_checkpoint tests/unit/test_session \
+	tests/unit/test_evaluate
 tests_unit_test_optimiser_SOURCES = tests/unit/test_optimiser.c \
 	$(small_model_sources)
 tests_unit_test_checkpoint_SOURCES = tests/unit/test_checkpoint.c \
 	$(small_model_sources)
 small_experiment_sources = tests/unit/small_experiment.c \
 	tests/unit/small_experiment.h
+tests_unit_test_evaluate_SOURCES = tests/unit/test_evaluate.c \
+	$(small_experiment_sources)
 tests_unit_test_session_SOURCES = tests/unit/test_session.c \
 	$(small_experiment_sources)
