@@ -4,6 +4,7 @@ EXTRA_DIST += bootstrap CONTRIBUTING.md .clang-format .editorconfig .ci/run \
 	build-aux/build-info build-aux/cmocka-tap build-aux/test-summary \
 	build-aux/check-headers build-aux/check-style \
 	build-aux/check-listed build-aux/valgrind.supp \
+	build-aux/cppcheck.cfg \
 	tests/installcheck/run.sh
 
 # ---- build facts: rewritten only when they change, so nothing recompiles ----
@@ -97,6 +98,7 @@ lint:
 	    --enable=warning,performance,portability --error-exitcode=1 \
 	    --suppress=missingIncludeSystem --suppress=missingInclude \
 	    --suppress=invalidFunctionArg --max-configs=4 -j 2 -D_GNU_SOURCE \
+	    --library=build-aux/cppcheck.cfg \
 	    -Irunner -I. -Iplugins -Ibackends runner backends plugins
 
 if FUZZING
