@@ -45,3 +45,7 @@ unit_tests += \
 	tests/unit/test_rolling \
 	tests/unit/test_scaling \
 	tests/unit/test_windows
+
+fuzz_targets += tests/fuzz/fuzz_expression
+tests_fuzz_fuzz_expression_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+EXTRA_DIST += tests/fuzz/expression.dict tests/fuzz/corpus/expression
