@@ -65,3 +65,18 @@ m2_cpu_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENBLAS_CFLAGS)
 m2_cpu_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 m2_cpu_la_LDFLAGS = $(PLUGIN_LINK) $(OPENMP_CFLAGS)
 m2_cpu_la_LIBADD = $(cpu_variants) $(OPENBLAS_LIBS) -lm
+
+unit_tests += tests/ops/test_cpu_variants tests/unit/test_cpu_math
+valgrind_skips += tests/ops/test_cpu_variants tests/unit/test_cpu_math
+tests_unit_test_cpu_math_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DM2_REAL=32 -DM2_ISA=0 -DM2_VARIANT=f32_base
+tests_unit_test_cpu_math_CFLAGS = $(CPU_CFLAGS) $(CMOCKA_CFLAGS)
+if X86_64
+unit_tests += tests/unit/test_cpu_math_avx2
+valgrind_skips += tests/unit/test_cpu_math_avx2
+tests_unit_test_cpu_math_avx2_SOURCES = tests/unit/test_cpu_math.c
+tests_unit_test_cpu_math_avx2_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DM2_REAL=64 -DM2_ISA=1 -DM2_VARIANT=f64_avx2
+tests_unit_test_cpu_math_avx2_CFLAGS = $(CPU_CFLAGS) $(CPU_AVX2) \
+	$(CMOCKA_CFLAGS)
+endif

@@ -15,9 +15,9 @@ struct ssd_shape ssd_shape_of(const struct m2_ssd *op)
     s.chunks = ceil_div(s.L, s.Q);
     s.blocks = ceil_div(s.H / s.G, HEADS);
     s.q = min_i64(s.L, s.Q);
-    s.qp = round_up(s.q, VEC);
-    s.Pp = round_up(s.P, VEC);
-    s.Np = round_up(s.N, VEC);
+    s.qp = round_up(s.q, PAD);
+    s.Pp = round_up(s.P, PAD);
+    s.Np = round_up(s.N, PAD);
     return s;
 }
 

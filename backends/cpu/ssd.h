@@ -4,8 +4,9 @@
  * A task is a block of at most HEADS heads of one group of one sequence.  It
  * walks the chunks in order and carries the states of its heads.  Everything
  * the products touch is copied to scratch first, with rows padded to whole
- * vectors: x and dy (q, Pp), b and c (q, Np), squares (q, qp).  States are kept
- * transposed, (N, Pp), so that P fills the vectors.
+ * vectors of avx512, so that the layout, and with it the lanes of a sum, is
+ * the same in every variant: x and dy (q, Pp), b and c (q, Np), squares
+ * (q, qp).  States are kept transposed, (N, Pp), so that P fills the vectors.
  *
  * f32: the cumulative decay s and its differences are f64; a difference is
  * rounded, then exp.  s is summed in order and dt A is never positive, so no
@@ -18,7 +19,8 @@
 #include "backends/cpu/vector_math.h"
 
 enum {
-    HEADS = 4,    /* per task: shapes decide, never threads */
+    HEADS = 4, /* per task: shapes decide, never threads */
+    PAD = 64 / (int)sizeof(real),
     TRIANGLE = 8, /* rows of a block of a triangular product */
 };
 

@@ -4,12 +4,13 @@
 #
 # Needs Debian's python3-torch and libopenblas0-openmp. On one thread both
 # sides report CPU time, on more the wall clock: leave the machine alone then.
-# Variables: PYTHON, ROUNDS (3), STEPS (8), DTYPE (f32), THREADS ("1 2").
+# Variables: PYTHON, ROUNDS (3), STEPS (8), DTYPE (f32), THREADS ("1 2"), and RUN,
+# a prefix of every measured program: as root on a busy machine, "chrt -f 50".
 set -eu
 source=$(cd "$(dirname "$0")" && pwd)
 build=${1:-$source/../..}
 python=${PYTHON:-/usr/bin/python3}
-rounds=${ROUNDS:-3} steps=${STEPS:-8} dtype=${DTYPE:-f32}
+run=${RUN:-} rounds=${ROUNDS:-3} steps=${STEPS:-8} dtype=${DTYPE:-f32}
 M2RUN_PLUGIN_PATH=${M2RUN_PLUGIN_PATH:-$build/.libs}
 export M2RUN_PLUGIN_PATH
 
@@ -32,10 +33,10 @@ best() {
 for threads in ${THREADS:-1 2}; do
     ours='' theirs=''
     for _ in $(seq "$rounds"); do
-        ours="$ours $("$build/tests/bench/bench_step" threads="$threads" \
+        ours="$ours $($run "$build/tests/bench/bench_step" threads="$threads" \
             dtype="${dtype#f}" steps="$steps" | tee /dev/stderr | best)"
         theirs="$theirs $(OMP_NUM_THREADS=$threads \
-            OPENBLAS_NUM_THREADS=$threads "$python" "$source/pytorch_step.py" \
+            OPENBLAS_NUM_THREADS=$threads $run "$python" "$source/pytorch_step.py" \
             --threads "$threads" --dtype "$dtype" --steps "$steps" |
             tee /dev/stderr | best)"
     done
@@ -46,5 +47,5 @@ for threads in ${THREADS:-1 2}; do
         for (i = n + 2; i <= NF; i++) if ($i + 0 < theirs) theirs = $i
         printf "%d threads: m2run %.1f ms, PyTorch %.1f ms, ratio %.3f\n",
             threads, ours, theirs, ours / theirs }'
-    "$build/tests/bench/bench_ops" cpu "$threads" "$dtype" 0.3
+    $run "$build/tests/bench/bench_ops" cpu "$threads" "$dtype" 0.3
 done
