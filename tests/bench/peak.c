@@ -28,12 +28,11 @@ double bench_wall_seconds(void)
 
 /* Twelve independent chains hide the latency; the asm keeps each of them in a
  * register and alive. */
+/* clang-format off */
 #define CHAINS(X, fma)                                                         \
-    X(0, fma)                                                                  \
-    X(1, fma)                                                                  \
-    X(2, fma)                                                                  \
-    X(3, fma) X(4, fma) X(5, fma) X(6, fma) X(7, fma) X(8, fma) X(9, fma)      \
-        X(10, fma) X(11, fma)
+    X(0, fma) X(1, fma) X(2, fma) X(3, fma) X(4, fma) X(5, fma)                \
+    X(6, fma) X(7, fma) X(8, fma) X(9, fma) X(10, fma) X(11, fma)
+/* clang-format on */
 #define PEAK(name, isa, vec, set, fma)                                         \
     __attribute__((target(isa))) static void name(void)                        \
     {                                                                          \
