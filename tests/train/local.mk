@@ -12,3 +12,7 @@ script_tests += \
 	tests/train/test_sharing.sh \
 	tests/train/test_start.sh
 EXTRA_DIST += tests/train/example.sh
+
+# A whole model under valgrind takes many minutes and finds what the small
+# ones find.
+valgrind_skips += tests/train/test_golden_models
