@@ -1,5 +1,5 @@
 # build-aux/local.mk: build facts, the test harness and targets for developers.
-EXTRA_DIST += bootstrap CONTRIBUTING.md .clang-format .editorconfig .ci/run \
+EXTRA_DIST += bootstrap CONTRIBUTING.md .clang-format .editorconfig .ci/run .ci/long \
 	results/README.md \
 	build-aux/build-info build-aux/cmocka-tap build-aux/test-summary \
 	build-aux/check-headers build-aux/check-style \
