@@ -3,7 +3,7 @@
  *
  *     cc -shared -fPIC -Wl,-z,defs $(pkg-config --cflags m2run-plugin) \
  *         -o m2_minimal.so m2_minimal.c
- *     m2run devices --plugin-dir .
+ *     m2run --plugin-dir . devices
  *     m2run selftest ./m2_minimal.so        # other ops: "not supported" */
 #include <stdlib.h>
 #include <string.h>

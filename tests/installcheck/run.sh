@@ -33,7 +33,7 @@ for name in ramp minimal; do
         fail "m2_$name.c does not build with: $cflags"
 done
 if "$bindir/m2run" --help 2>/dev/null | grep -qw devices; then
-    "$bindir/m2run" devices --plugin-dir "$work" > devices.txt ||
+    "$bindir/m2run" --plugin-dir "$work" devices > devices.txt ||
         fail "m2run devices fails"
     grep -q 'minimal' devices.txt || fail "m2run devices lacks minimal"
     grep -q "$plugindir" devices.txt || grep -qw ref devices.txt ||
