@@ -147,6 +147,11 @@ static int fix_init_from(struct config *config, struct record_run *run,
         code = file == NULL ? M2_E_MEMORY
                             : replace(&config->model.init_from, file, err);
     }
+    if (code == 0 && !text_is_utf8(file))
+        code = m2_fail(err, M2_E_CONFIG,
+                       "model.init_from: %s: a file must have a name in "
+                       "UTF-8, and so must its folders",
+                       file);
     if (code == 0)
         code = add_text_setting(run, "model.init_from", file, err);
     free(file);

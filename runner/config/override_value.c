@@ -47,33 +47,14 @@ struct node *override_word(const struct overriding *o, struct place place,
 
 /* ---- texts -------------------------------------------------------------- */
 
-/* Bytes of the UTF-8 character at p; 0 when it is none. */
-static size_t character_size(const unsigned char *p)
-{
-    size_t size = *p < 0x80                  ? 1
-                  : *p >= 0xC2 && *p <= 0xDF ? 2
-                  : *p >= 0xE0 && *p <= 0xEF ? 3
-                  : *p >= 0xF0 && *p <= 0xF4 ? 4
-                                             : 0;
-
-    for (size_t i = 1; i < size; i++)
-        if ((p[i] & 0xC0) != 0x80)
-            return 0;
-    return size;
-}
-
 bool override_is_clean(const char *text)
 {
-    const unsigned char *p = (const unsigned char *)text;
+    size_t size;
 
-    while (*p != '\0') {
-        size_t size = character_size(p);
-
-        if (size == 0 || *p < 0x20 || *p == 0x7F)
+    for (; (size = text_character_size(text)) > 0; text += size)
+        if ((unsigned char)*text < 0x20 || *text == 0x7F)
             return false;
-        p += size;
-    }
-    return true;
+    return *text == '\0';
 }
 
 /* End of a value: a comma outside brackets, parentheses and quotes, or the

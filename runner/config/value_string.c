@@ -94,6 +94,23 @@ char *value_resolve_path(const struct node *node, const char *text)
     return absolute;
 }
 
+/* Records of runs and their JSON are UTF-8. */
+static bool check_path(const struct schema_row *row, const struct node *node,
+                       const char *path, struct messages *messages)
+{
+    struct text shown = {0};
+
+    if (text_is_utf8(path))
+        return true;
+    text_add_json(&shown, path);
+    message_error(messages, node->place,
+                  "'%s' is %s: a file must have a name in UTF-8, and so must "
+                  "its folders",
+                  row->path, text_string(&shown));
+    text_free(&shown);
+    return false;
+}
+
 bool value_read_string(const struct schema_row *row, const struct node *node,
                        char **out, struct messages *messages)
 {
@@ -114,6 +131,10 @@ bool value_read_string(const struct schema_row *row, const struct node *node,
         return false;
     if (is_path && value_is_path(node->text))
         path = value_resolve_path(node, node->text);
+    if (path != NULL && !check_path(row, node, path, messages)) {
+        free(path);
+        return false;
+    }
     stored = value_store_string(out, path != NULL ? path : node->text);
     free(path);
     messages->failed = messages->failed || !stored;
@@ -226,9 +247,9 @@ bool value_read_string_list(const struct schema_row *row,
     for (size_t i = 0; ok && key->type == KEY_PATHS && i < list.count; i++) {
         char *path = value_resolve_path(node, list.items[i]);
 
-        ok = path != NULL;
-        messages->failed = messages->failed || !ok;
-        if (ok) {
+        messages->failed = messages->failed || path == NULL;
+        ok = path != NULL && check_path(row, node, path, messages);
+        if (path != NULL) {
             free(list.items[i]);
             list.items[i] = path;
         }

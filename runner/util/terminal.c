@@ -51,6 +51,14 @@ static size_t column_width(const struct table *table, size_t column)
     return width;
 }
 
+/* No cell breaks its line or tells the terminal what to do. */
+static void add_shown(struct text *out, const char *cell)
+{
+    for (; *cell != '\0'; cell++)
+        text_add_char(
+            out, (unsigned char)*cell < 0x20 || *cell == 0x7f ? '?' : *cell);
+}
+
 /* `row` == table_rows(table) stands for the header. */
 static void print_row(const struct table *table, size_t row,
                       const size_t *widths, struct text *out)
@@ -64,7 +72,7 @@ static void print_row(const struct table *table, size_t row,
 
         if (table->columns[c].align == TABLE_RIGHT)
             text_add_repeated(out, ' ', padding);
-        text_add(out, cell);
+        add_shown(out, cell);
         if (table->columns[c].align == TABLE_LEFT && !last)
             text_add_repeated(out, ' ', padding);
         text_add_repeated(out, last ? '\n' : ' ', last ? 1 : COLUMN_GAP);

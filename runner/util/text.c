@@ -101,22 +101,63 @@ void text_addv(struct text *text, const char *format, va_list arguments)
     text->length += (size_t)length;
 }
 
+/* The Unicode Standard, table 3-7: neither overlong forms nor surrogates. */
+size_t text_character_size(const char *string)
+{
+    const unsigned char *p = (const unsigned char *)string;
+    unsigned char low = *p == 0xE0 ? 0xA0 : *p == 0xF0 ? 0x90 : 0x80;
+    unsigned char high = *p == 0xED ? 0x9F : *p == 0xF4 ? 0x8F : 0xBF;
+    size_t size = *p >= 0xC2 && *p <= 0xDF   ? 2
+                  : *p >= 0xE0 && *p <= 0xEF ? 3
+                  : *p >= 0xF0 && *p <= 0xF4 ? 4
+                                             : 0;
+
+    if (*p < 0x80)
+        return *p != '\0';
+    if (size == 0 || p[1] < low || p[1] > high)
+        return 0;
+    for (size_t i = 2; i < size; i++)
+        if ((p[i] & 0xC0) != 0x80)
+            return 0;
+    return size;
+}
+
+bool text_is_utf8(const char *string)
+{
+    size_t size;
+
+    while ((size = text_character_size(string)) > 0)
+        string += size;
+    return *string == '\0';
+}
+
+static void add_json_ascii(struct text *text, char byte)
+{
+    if (byte == '"' || byte == '\\')
+        text_addf(text, "\\%c", byte);
+    else if (byte == '\n')
+        text_add(text, "\\n");
+    else if (byte == '\t')
+        text_add(text, "\\t");
+    else if (byte < 0x20)
+        text_addf(text, "\\u%04x", (unsigned)byte);
+    else
+        text_add_char(text, byte);
+}
+
 void text_add_json(struct text *text, const char *string)
 {
     text_add_char(text, '"');
-    for (const char *s = string; *s != '\0'; s++) {
-        unsigned char byte = (unsigned char)*s;
+    while (*string != '\0') {
+        size_t size = text_character_size(string);
 
-        if (byte == '"' || byte == '\\')
-            text_addf(text, "\\%c", byte);
-        else if (byte == '\n')
-            text_add(text, "\\n");
-        else if (byte == '\t')
-            text_add(text, "\\t");
-        else if (byte < 0x20)
-            text_addf(text, "\\u%04x", byte);
+        if (size == 0)
+            text_add(text, "\xEF\xBF\xBD");
+        else if (size == 1)
+            add_json_ascii(text, *string);
         else
-            text_add_char(text, *s);
+            text_add_bytes(text, string, size);
+        string += size > 0 ? size : 1;
     }
     text_add_char(text, '"');
 }

@@ -34,7 +34,13 @@ __attribute__((format(printf, 2, 3))) void text_addf(struct text *text,
 __attribute__((format(printf, 2, 0))) void
 text_addv(struct text *text, const char *format, va_list arguments);
 
-/* Adds the string as a JSON string, quotes included. */
+/* Bytes of the UTF-8 character that the string begins with; 0 at its end, and
+ * where there is none. */
+size_t text_character_size(const char *string);
+bool text_is_utf8(const char *string);
+
+/* Adds the string as a JSON string, quotes included.  JSON is UTF-8: a byte
+ * that begins no character becomes U+FFFD. */
 void text_add_json(struct text *text, const char *string);
 
 /* The contents; never NULL; valid until the text changes. */

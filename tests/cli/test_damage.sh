@@ -89,4 +89,20 @@ for data in /dev/zero pipe; do
     runs "a run is known by what its data holds: $data" 5 timeout 20 "$M2RUN"         run tiny.yaml data.source=csv "data.path=$data" '~data.options'
     contains "which must be a file" "$err" "not a regular file"
 done
+
+latin=$(printf 'caf\351')
+mkdir "$latin"
+cp tiny.yaml "$latin"
+cd "$latin" || exit 1
+runs "a folder whose name is no UTF-8 is one to train in" 0 \
+    "$M2RUN" run tiny.yaml -q
+runs "and to list" 0 "$M2RUN" ls --json
+contains "as JSON, which is UTF-8" "$out" "$(printf 'caf\357\277\275')"
+runs "but no data is in it" 3 "$M2RUN" run tiny.yaml data.source=csv \
+    data.path=bars.csv '~data.options'
+contains "since it is recorded by its name" "$err" "must have a name in UTF-8"
+runs "nor a run to begin from" 3 "$M2RUN" run tiny.yaml name=next \
+    init_from=@last
+contains "for the same reason" "$err" "must have a name in UTF-8"
+cd "$work" || exit 1
 finish

@@ -96,6 +96,19 @@ static void empty_table_is_a_header_or_an_empty_list(void **state)
     table_free(&table);
 }
 
+static void no_cell_breaks_its_line_or_commands_the_terminal(void **state)
+{
+    const char *const cells[] = {"a\nb\x1b[2J", "\x7f", "\t"};
+    struct text out = {0};
+    struct m2_error err;
+
+    assert_ok(table_add_row(*state, cells, &err), &err);
+    table_print(*state, &out);
+    assert_non_null(strstr(text_string(&out), "\na?b?[2J "));
+    assert_null(strpbrk(text_string(&out), "\x1b\x7f\t"));
+    text_free(&out);
+}
+
 static void a_file_is_no_terminal(void **state)
 {
     int fd = open("/dev/null", O_RDONLY);
@@ -149,6 +162,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(json_keeps_types_and_missing_values,
                                         make_table, free_table),
         cmocka_unit_test(empty_table_is_a_header_or_an_empty_list),
+        cmocka_unit_test_setup_teardown(
+            no_cell_breaks_its_line_or_commands_the_terminal, make_table,
+            free_table),
         cmocka_unit_test(a_file_is_no_terminal),
         cmocka_unit_test(environment_turns_colors_and_redrawing_off),
     };

@@ -81,6 +81,39 @@ static void json_strings_are_escaped(void **state)
     text_free(&text);
 }
 
+static void what_is_no_character_is_replaced_in_json(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t size; /* of the first character */
+        const char *json;
+    } cases[] = {
+        {"\xc3\xa9", 2, "\"\xc3\xa9\""},
+        {"\xf0\x9f\x98\x80x", 4, "\"\xf0\x9f\x98\x80x\""},
+        {"\xe9", 0, "\"\xef\xbf\xbd\""},
+        {"\xc3", 0, "\"\xef\xbf\xbd\""},
+        {"\xf0\x9f", 0, "\"\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"\xc0\x80", 0, "\"\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"\xed\xa0\x80", 0, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"\xf4\x90\x80\x80", 0,
+         "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"", 0, "\"\""},
+        {"a\xff", 1, "\"a\xef\xbf\xbd\""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct text text = {0};
+
+        assert_int_equal(text_character_size(cases[i].bytes), cases[i].size);
+        text_add_json(&text, cases[i].bytes);
+        assert_string_equal(text_string(&text), cases[i].json);
+        assert_int_equal(text_is_utf8(cases[i].bytes),
+                         strstr(cases[i].json, "\xef\xbf\xbd") == NULL);
+        text_free(&text);
+    }
+}
+
 static void list_owns_finds_and_sorts_bytewise(void **state)
 {
     struct m2_error err;
@@ -109,6 +142,7 @@ int main(void)
         cmocka_unit_test(long_formatted_text_is_complete),
         cmocka_unit_test(failed_addition_is_remembered),
         cmocka_unit_test(json_strings_are_escaped),
+        cmocka_unit_test(what_is_no_character_is_replaced_in_json),
         cmocka_unit_test(list_owns_finds_and_sorts_bytewise),
     };
 
