@@ -1,7 +1,8 @@
 #!/bin/sh
 # tests/fuzz/run.sh SECONDS [NAME...]: runs the fuzz targets of a build with
 # --enable-fuzzing for that long each, from their corpora. A line per target at
-# the end; exit 1 when there was a finding, whose input is then in fuzz-NAME-*.
+# the end; exit 1 when there was a finding, whose input is then in fuzz-NAME-*,
+# or a target was interrupted.
 set -u
 seconds=${1:?usage: run.sh SECONDS [NAME...]}
 shift
@@ -27,6 +28,7 @@ prepare() {
 }
 
 status=0
+interrupted=72 # what libFuzzer ends with on SIGINT and SIGTERM
 for name; do
     prepare "$name"
     set --
@@ -36,15 +38,16 @@ for name; do
         -max_total_time="$seconds" -max_len=8192 -timeout=120 \
         -rss_limit_mb=2048 -print_final_stats=1 \
         -artifact_prefix="fuzz-$name-" >"$work/$name.log" 2>&1
-    if [ $? -eq 0 ]; then
-        found=0
-    else
-        found=1
+    code=$?
+    found="0 findings"
+    if [ $code -ne 0 ]; then
         status=1
+        found="1 finding"
+        [ $code -ne $interrupted ] || found="interrupted"
         grep -v '^#' "$work/$name.log" >&2
     fi
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/$name.log")
-    echo "$name: ${runs:-0} runs, $found findings" >>"$work/summary"
+    echo "$name: ${runs:-0} runs, $found" >>"$work/summary"
 done
 cat "$work/summary"
 exit $status
