@@ -7,19 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/types.h>
 
 #include "util/memory.h"
 #include "util/number.h"
 #include "util/text.h"
 #include "util/timefmt.h"
 
+enum { LINE_LIMIT = 1 << 20 };
+
 enum role { ROLE_VALUE, ROLE_TIME, ROLE_INSTRUMENT, ROLE_CONTRACT };
 
 struct row_reader {
     FILE *file;
     const char *name;
-    char *line; /* of getline */
+    char *line;
     size_t line_capacity;
     int64_t line_number;
     char **cells; /* (n_cells) inside line */
@@ -30,21 +31,41 @@ struct row_reader {
     double *values; /* (columns) */
 };
 
+/* Adds a byte to the line; an input without line breaks is no table. */
+static int add_byte(struct row_reader *reader, size_t length, char byte,
+                    struct m2_error *err)
+{
+    if (length > LINE_LIMIT)
+        return m2_fail(err, M2_E_DATA,
+                       "%s:%" PRId64 ": a line of more than %d bytes",
+                       reader->name, reader->line_number + 1, LINE_LIMIT);
+    if (length == reader->line_capacity &&
+        array_reserve(&reader->line, &reader->line_capacity, length + 1, 1,
+                      err) != 0)
+        return M2_E_MEMORY;
+    reader->line[length] = byte;
+    return 0;
+}
+
 /* Reads a line without its end; *end when there is none. */
 static int read_line(struct row_reader *reader, bool *end, struct m2_error *err)
 {
-    ssize_t length;
+    size_t length = 0;
+    int byte, code = 0;
 
     errno = 0;
-    length = getline(&reader->line, &reader->line_capacity, reader->file);
-    *end = length < 0;
-    if (length < 0 && !feof(reader->file))
+    while (code == 0 && (byte = getc_unlocked(reader->file)) != EOF &&
+           byte != '\n')
+        code = add_byte(reader, length++, (char)byte, err);
+    if (code != 0)
+        return code;
+    if (byte == EOF && ferror(reader->file))
         return m2_fail(err, M2_E_DATA, "%s: %s", reader->name, strerror(errno));
-    reader->line_number += length >= 0;
-    while (length > 0 && (reader->line[length - 1] == '\n' ||
-                          reader->line[length - 1] == '\r'))
-        reader->line[--length] = '\0';
-    return 0;
+    *end = byte == EOF && length == 0;
+    reader->line_number += !*end;
+    while (length > 0 && reader->line[length - 1] == '\r')
+        length--;
+    return add_byte(reader, length, '\0', err);
 }
 
 /* Ends the cell at `at`, unquoted in place; returns where the next one

@@ -6,7 +6,8 @@
  * by the names of the run's data; and, where wanted, `instrument`, the name of
  * the series (without it: the run's first), and `contract`, whose change is a
  * break.  Other columns are not looked at.  An empty cell, nan, NA and null are
- * missing values.  Cells may be quoted, but hold no line break. */
+ * missing values.  Cells may be quoted, but hold no line break.  A line has at
+ * most 1 MiB. */
 #ifndef M2_PREDICT_ROW_READER_H
 #define M2_PREDICT_ROW_READER_H
 

@@ -156,10 +156,24 @@ static void quantiles_of_latencies_are_rounded_up_to_a_bin(void **state)
     assert_true(latency_quantile(&latency, 1.0) == 0.25);
 }
 
+static void an_input_without_line_breaks_is_not_read_to_its_end(void **state)
+{
+    struct row_reader *reader;
+    struct m2_error err;
+    FILE *file = fopen("/dev/zero", "r");
+
+    (void)state;
+    assert_non_null(file);
+    assert_int_equal(row_reader_open(file, "stdin", &reader, &err), M2_E_DATA);
+    assert_string_equal(err.text, "stdin:1: a line of more than 1048576 bytes");
+    fclose(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_are_found_by_the_name_of_their_column),
+        cmocka_unit_test(an_input_without_line_breaks_is_not_read_to_its_end),
         cmocka_unit_test(a_bad_header_is_an_error),
         cmocka_unit_test(a_bad_row_is_an_error_with_its_line),
         cmocka_unit_test(quantiles_of_latencies_are_rounded_up_to_a_bin),
