@@ -89,10 +89,9 @@ static void pre_common(const struct block *k, int64_t c, int64_t end)
         vec x3 = vec_load(x);
         vec sum = vec_fma(w0, x0, bias);
 
-        if (k->next != NULL) {
-            __builtin_prefetch(x + AHEAD * k->in.ld);
+        __builtin_prefetch(x + AHEAD * k->in.ld);
+        if (k->next != NULL)
             __builtin_prefetch(k->next + t * k->next_ld + c);
-        }
 
         sum = vec_fma(w1, x1, sum);
         sum = vec_fma(w2, x2, sum);

@@ -25,26 +25,29 @@ for program in bench_step bench_ops; do
     }
 done
 
-# The best figure of a line like "... best 316.4 median 326.9 ms ...".
-best() {
-    sed -n 's/.* best \([0-9.e+-]*\) .*/\1/p'
+# Runs a program, shows its line "... best 316.4 median 326.9 ms ..." and
+# leaves the smaller one of $best and its best figure in $best.
+measure() {
+    line=$("$@")
+    echo "$line"
+    best=$(echo "$line" | sed 's/.* best \([0-9.e+-]*\) .*/\1/' |
+        awk -v best="$best" '{ print best == "" || $1 + 0 < best ? $1 : best }')
 }
 
 for threads in ${THREADS:-1 2}; do
     ours='' theirs=''
+    OMP_NUM_THREADS=$threads OPENBLAS_NUM_THREADS=$threads
+    export OMP_NUM_THREADS OPENBLAS_NUM_THREADS
     for _ in $(seq "$rounds"); do
-        ours="$ours $($run "$build/tests/bench/bench_step" threads="$threads" \
-            dtype="${dtype#f}" steps="$steps" | tee /dev/stderr | best)"
-        theirs="$theirs $(OMP_NUM_THREADS=$threads \
-            OPENBLAS_NUM_THREADS=$threads $run "$python" "$source/pytorch_step.py" \
-            --threads "$threads" --dtype "$dtype" --steps "$steps" |
-            tee /dev/stderr | best)"
+        best=$ours
+        measure $run "$build/tests/bench/bench_step" threads="$threads" \
+            dtype="${dtype#f}" steps="$steps"
+        ours=$best best=$theirs
+        measure $run "$python" "$source/pytorch_step.py" \
+            --threads "$threads" --dtype "$dtype" --steps "$steps"
+        theirs=$best
     done
-    echo "$ours /$theirs" | awk -v threads="$threads" -v n="$rounds" '{
-        ours = $1; theirs = $(n + 2)
-        if (theirs ~ /^\//) theirs = substr(theirs, 2)
-        for (i = 1; i <= n; i++) if ($i + 0 < ours) ours = $i
-        for (i = n + 2; i <= NF; i++) if ($i + 0 < theirs) theirs = $i
+    awk -v threads="$threads" -v ours="$ours" -v theirs="$theirs" 'BEGIN {
         printf "%d threads: m2run %.1f ms, PyTorch %.1f ms, ratio %.3f\n",
             threads, ours, theirs, ours / theirs }'
     $run "$build/tests/bench/bench_ops" cpu "$threads" "$dtype" 0.3
