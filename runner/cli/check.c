@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "config/identity.h"
+#include "data/expression.h"
 #include "sweep/sweep.h"
 
 struct check_options {
@@ -30,6 +31,54 @@ static void print_result(const struct check_options *options,
     text_free(&text);
 }
 
+/* The place of item `index` of a list key: its own where the file has it. */
+static struct place item_place(const struct experiment *experiment,
+                               const char *key, size_t index)
+{
+    const struct binding *binding = &experiment->binding;
+    const struct node *node = binding->nodes[schema_find(binding->schema, key)];
+    const struct node *item = node == NULL ? NULL : node->first;
+
+    for (size_t i = 0; i < index && item != NULL; i++)
+        item = item->next;
+    return item != NULL   ? item->place
+           : node != NULL ? node->place
+                          : binding->whole;
+}
+
+/* Warnings only: a column of the data may have any name, with brackets, too,
+ * and data is not read here. */
+static void check_expressions(const struct experiment *experiment,
+                              const char *key, char *const *texts, size_t n,
+                              struct messages *messages)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct expression_scope scope = {.key = key};
+        struct expression *expression = NULL;
+        struct m2_error cause;
+
+        if (expression_parse(texts[i], &scope, &expression, &cause) ==
+            M2_E_CONFIG)
+            message_warning(messages, item_place(experiment, key, i),
+                            "%s (unless the data has a column of this name)",
+                            cause.text);
+        expression_free(expression);
+    }
+}
+
+static void check_columns(const struct experiment *experiment,
+                          const struct sweep *sweep, struct messages *messages)
+{
+    for (size_t i = 0; i < sweep->n_runs; i++) {
+        const struct config_data *data = &sweep->runs[i].config.data;
+
+        check_expressions(experiment, "data.features", data->features,
+                          data->n_features, messages);
+        check_expressions(experiment, "data.target", data->targets,
+                          data->n_targets, messages);
+    }
+}
+
 static int check_file(const struct check_options *options,
                       const struct arguments *arguments, struct m2_error *err)
 {
@@ -45,6 +94,8 @@ static int check_file(const struct check_options *options,
     struct text text = {0};
     int code = sweep_load(&request, &experiment, &sweep, &messages, err);
 
+    if (code == 0)
+        check_columns(&experiment, &sweep, &messages);
     messages_print(&messages, &text);
     fputs(text_string(&text), stderr);
     text_free(&text);

@@ -26,6 +26,10 @@ runs "a wrong override ends with 3" 3 "$M2RUN" check tiny.yaml windwo=3
 contains "with a suggestion" "$err" "did you mean 'data.window'?"
 runs "a source that is not there ends with 4" 4 \
     "$M2RUN" check tiny.yaml data.source=nope
+runs "a function with a typo is a warning" 0 \
+    "$M2RUN" check tiny.yaml 'features=[close, log_retrun(close)]'
+contains "with its place" "$err" "1:18: warning: data.features: 'log_retrun"
+contains "and a suggestion" "$err" "did you mean log_return?"
 runs "a directory to work in" 0 "$M2RUN" -C "$work" check tiny.yaml
 runs "--quiet keeps the result" 0 "$M2RUN" --quiet check tiny.yaml
 contains "on stdout" "$out" "ok, 1 run"
