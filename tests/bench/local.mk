@@ -1,6 +1,5 @@
 # tests/bench/local.mk: benchmarks; never run by `make check`.
 EXTRA_PROGRAMS += tests/bench/bench_step tests/bench/bench_ops
 tests_bench_bench_step_SOURCES = tests/bench/bench_step.c
-tests_bench_bench_ops_SOURCES = tests/bench/bench_ops.c tests/bench/peak.c \
-	tests/bench/peak.h
+tests_bench_bench_ops_SOURCES = tests/bench/bench_ops.c
 EXTRA_DIST += tests/bench/pytorch_step.py tests/bench/run.sh
