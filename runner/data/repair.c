@@ -327,7 +327,7 @@ int store_repair(struct store *store, const struct config_data *config,
         {&repair.dropped, "rows with a missing value left out"},
         {&repair.repeated, "rows completed with the value before"},
         {&repair.filled, "missing bars filled in"},
-        {&repair.gaps, "gaps longer than data.max_gap"},
+        {&repair.gaps, "gaps beyond data.max_gap"},
         {&repair.breaks, "breaks (changes of contract)"},
     };
     int rc = M2_OK;

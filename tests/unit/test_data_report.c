@@ -31,7 +31,7 @@ static void the_text_holds_series_gaps_rolls_columns_and_windows(void **state)
         "  volume                        1             40      20.897436 "
         "     11.417025         1\n",
         "  2 blank lines skipped (first: t.csv:3)\n",
-        "  1 gaps longer than data.max_gap (first: A 1970-01-01T01:30:00Z)\n",
+        "  1 gaps beyond data.max_gap (first: A 1970-01-01T01:30:00Z)\n",
         "  1 breaks (changes of contract) (first: A 1970-01-01T00:20:00Z)\n",
         "40 rows in 3 pieces without a gap; windows of 5 rows and 1 ahead\n",
         "train          40         25  1970-01-01T00:00:00Z "
