@@ -10,6 +10,8 @@ librunner_a_SOURCES += \
 	runner/config/override.c runner/config/override.h \
 	runner/config/override_value.c runner/config/override_value.h \
 	runner/config/parse.c \
+	runner/config/parse_error.c \
+	runner/config/parse_reader.h \
 	runner/config/reference.c runner/config/reference.h \
 	runner/config/reference_json.c runner/config/reference_man.c \
 	runner/config/reference_markdown.c \
