@@ -30,14 +30,18 @@ for threads in 2 3; do
         "$(published t1/wide)"
 done
 
-# the same four runs one after another and two at a time
-for jobs in 1 2; do
+# the same eight runs one after another, two and eight at a time
+for jobs in 1 2 8; do
     runs "-j$jobs" 0 "$M2RUN" run small.yaml -q -j "$jobs" --results "j$jobs" \
-        lr=1e-3,3e-3 seeds=2
-    equal "-j$jobs: four runs" "$(ls -d "j$jobs"/small/*-???????????? | wc -l)" 4
+        lr=1e-3,3e-3 seeds=4
+    equal "-j$jobs: eight runs" \
+        "$(ls -d "j$jobs"/small/*-???????????? | wc -l)" 8
 done
 for run in $(cd j1/small && echo *-????????????); do
-    same_run "-j2 as -j1: ${run%-*}" "j1/small/$run" "j2/small/$run"
+    for jobs in 2 8; do
+        same_run "-j$jobs as -j1: ${run%-*}" "j1/small/$run" \
+            "j$jobs/small/$run"
+    done
 done
 
 # microbatches are another identity, the same numbers up to rounding, and the
