@@ -1,8 +1,6 @@
 /* Results as JSON on stdout. */
 #include "cli/json_output.h"
 
-#include <math.h>
-
 int print_json(json_t *value, struct m2_error *err)
 {
     int failed;
@@ -18,9 +16,4 @@ int print_json(json_t *value, struct m2_error *err)
     if (failed != 0 && !ferror(stdout))
         return m2_fail(err, M2_E_MEMORY, "out of memory");
     return 0;
-}
-
-json_t *json_number_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
 }

@@ -2,15 +2,11 @@
 #ifndef M2_CLI_JSON_OUTPUT_H
 #define M2_CLI_JSON_OUTPUT_H
 
-#include <jansson.h>
-
 #include "m2_plugin.h"
+#include "util/json.h"
 
 /* Prints a value, indented, with a final newline, and lets go of it.  NULL is
  * a value that could not be built: M2_E_MEMORY. */
 int print_json(json_t *value, struct m2_error *err);
-
-/* A number; not a number and infinities become null. */
-json_t *json_number_or_null(double value);
 
 #endif

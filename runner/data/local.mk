@@ -10,7 +10,7 @@ librunner_a_SOURCES += \
 	runner/data/expression.c runner/data/expression.h \
 	runner/data/expression_tree.h \
 	runner/data/facts.c runner/data/facts.h \
-	runner/data/fingerprint.c \
+	runner/data/fingerprint.c runner/data/fingerprint.h \
 	runner/data/functions.c runner/data/functions.h \
 	runner/data/metrics.c runner/data/metrics.h \
 	runner/data/repair.c \

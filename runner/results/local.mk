@@ -6,12 +6,14 @@ librunner_a_SOURCES += \
 	runner/results/condition.c \
 	runner/results/csvlog.c runner/results/csvlog.h \
 	runner/results/driver.c runner/results/driver.h \
+	runner/results/facts.c runner/results/facts.h \
 	runner/results/leaderboard.c runner/results/leaderboard.h \
 	runner/results/listing.c runner/results/listing.h \
 	runner/results/metric.c runner/results/metric.h \
 	runner/results/owner.c runner/results/owner.h \
 	runner/results/publish.c \
 	runner/results/query.c runner/results/query.h \
+	runner/results/segments.c runner/results/segments.h \
 	runner/results/store.c runner/results/store.h
 
 EXTRA_DIST += docs/results.md
@@ -22,7 +24,8 @@ unit_tests += tests/unit/test_query tests/unit/test_owner \
 	tests/unit/test_attempt tests/unit/test_claim_race \
 	tests/unit/test_listing tests/unit/test_csvlog \
 	tests/unit/test_leaderboard tests/unit/test_driver \
-	tests/unit/test_results_damage
+	tests/unit/test_results_damage tests/unit/test_facts \
+	tests/unit/test_segments
 tests_unit_test_listing_SOURCES = tests/unit/test_listing.c $(results_folder)
 tests_unit_test_attempt_SOURCES = tests/unit/test_attempt.c $(results_folder)
 tests_unit_test_attempt_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rename

@@ -7,6 +7,7 @@
 
 #include "results/attempt.h"
 #include "results/listing.h"
+#include "train/fact_sheet.h"
 #include "train/record.h"
 #include "train/resume.h"
 #include "train/scores.h"
@@ -26,6 +27,7 @@ struct job {
     struct resume_point resume;
     struct train_outcome outcome;
     struct score best, test;
+    json_t *sheet; /* facts of this process, as far as they are known */
     char started[TIME_TEXT_SIZE];
 };
 
@@ -113,7 +115,9 @@ static int write_record(struct job *job, const char *state, const char *reason,
         .started =
             job->resume.started != NULL ? job->resume.started : job->started,
         .from_step = job->resume.found ? job->resume.resume.state.step : 0,
+        .from_attempt = job->resume.found ? job->resume.attempt : 0,
         .threads = job->request->threads,
+        .sheet = job->sheet,
         .session = job->session_open ? &job->session : NULL,
         .config = job->request->config,
         .settings = job->request->settings,
@@ -246,6 +250,24 @@ static int finish(struct job *job, struct m2_error *err)
     return publish(job, "done", "", err);
 }
 
+/* What is known of this process by now. */
+static int take_facts(struct job *job, struct m2_error *err)
+{
+    const struct fact_request request = {
+        .config = job->request->config,
+        .session = job->session_open ? &job->session : NULL,
+        .threads = job->request->threads,
+    };
+    json_t *sheet = NULL;
+    int code = fact_sheet_make(&request, &sheet, err);
+
+    if (code != 0)
+        return code;
+    json_decref(job->sheet);
+    job->sheet = sheet;
+    return 0;
+}
+
 static int find_resume(struct job *job, struct m2_error *err)
 {
     const struct resume_request request = {
@@ -266,9 +288,13 @@ static int work(struct job *job, struct m2_error *err)
     if (code == 0)
         code = resume_history(job->attempt, &job->resume, err);
     if (code == 0)
+        code = take_facts(job, err);
+    if (code == 0)
         code = write_record(job, "running", "", err);
     if (code == 0)
         code = open_session(job, err);
+    if (code == 0)
+        code = take_facts(job, err);
     if (code == 0)
         code = find_resume(job, err);
     if (code == 0)
@@ -345,6 +371,7 @@ static void close_job(struct job *job)
     log_close();
     attempt_release(job->attempt);
     resume_free(&job->resume);
+    json_decref(job->sheet);
     evaluator_free(job->evaluator);
     if (job->session_open)
         session_close(&job->session);

@@ -5,6 +5,7 @@ librunner_a_SOURCES += \
 	runner/train/golden_kinds.h runner/train/golden_private.h \
 	runner/train/golden_seed_model.c runner/train/golden_train.c \
 	runner/train/evaluate.c runner/train/evaluate.h \
+	runner/train/fact_sheet.c runner/train/fact_sheet.h \
 	runner/train/gradient_tree.c runner/train/gradient_tree.h \
 	runner/train/job.c runner/train/job.h \
 	runner/train/lr_schedule.c runner/train/lr_schedule.h \
@@ -23,7 +24,7 @@ librunner_a_SOURCES += \
 unit_tests += tests/unit/test_trace tests/unit/test_order \
 	tests/unit/test_gradient_tree tests/unit/test_optimiser \
 	tests/unit/test_checkpoint tests/unit/test_session \
-	tests/unit/test_evaluate
+	tests/unit/test_evaluate tests/unit/test_fact_sheet
 tests_unit_test_optimiser_SOURCES = tests/unit/test_optimiser.c \
 	$(small_model_sources)
 tests_unit_test_checkpoint_SOURCES = tests/unit/test_checkpoint.c \
@@ -33,4 +34,6 @@ small_experiment_sources = tests/unit/small_experiment.c \
 tests_unit_test_evaluate_SOURCES = tests/unit/test_evaluate.c \
 	$(small_experiment_sources)
 tests_unit_test_session_SOURCES = tests/unit/test_session.c \
+	$(small_experiment_sources)
+tests_unit_test_fact_sheet_SOURCES = tests/unit/test_fact_sheet.c \
 	$(small_experiment_sources)

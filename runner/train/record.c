@@ -3,223 +3,209 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
-#include "plugins/loader.h"
-#include "util/build.h"
+#include "results/segments.h"
 #include "util/json.h"
 #include "util/timefmt.h"
 
-/* JSON has no NaN. */
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static void set_text(json_t *object, const char *key, const char *value)
-{
-    json_object_set_new(object, key,
-                        value != NULL ? json_any_text(value) : json_null());
-}
-
-static void set_time(json_t *object, const char *key, int64_t time_ns)
+static void add_time(struct json_builder *object, const char *key,
+                     int64_t time_ns)
 {
     char text[TIME_TEXT_SIZE];
 
-    set_text(object, key, time_print(time_ns, text));
+    json_add_text(object, key, time_print(time_ns, text));
 }
 
-static json_t *score_object(const struct score *score, const char *prefix)
+static void add_number(struct json_builder *object, const char *key,
+                       double value)
 {
-    json_t *object = json_object();
+    json_add(object, key, json_number_or_null(value));
+}
 
+static void add_scores(struct json_builder *object, const struct score *score,
+                       const char *prefix)
+{
     for (size_t i = 0; score != NULL && i < score->n; i++) {
         char key[64];
 
         snprintf(key, sizeof key, "%s%s", prefix, score->items[i].name);
-        json_object_set_new(object, key, number(score->items[i].value));
+        add_number(object, key, score->items[i].value);
     }
-    return object;
+}
+
+static json_t *baseline_object(const struct baseline_scores *scores, int i)
+{
+    struct json_builder object = json_build();
+
+    add_number(&object, "mse", scores->mse[i]);
+    add_number(&object, "mae", scores->mae[i]);
+    add_number(&object, "rmse_raw", scores->rmse_raw[i]);
+    return json_built(&object);
 }
 
 static json_t *baselines_object(const struct baseline_scores *scores)
 {
-    json_t *object = json_object();
+    struct json_builder object = json_build();
 
     for (int i = 0; i < N_BASELINES; i++)
         if (scores->valid[i])
-            json_object_set_new(object, baseline_names[i],
-                                json_pack("{s:o, s:o, s:o}", "mse",
-                                          number(scores->mse[i]), "mae",
-                                          number(scores->mae[i]), "rmse_raw",
-                                          number(scores->rmse_raw[i])));
-    return object;
+            json_add(&object, baseline_names[i], baseline_object(scores, i));
+    return json_built(&object);
 }
 
-static void add_baselines(json_t *record, const struct record_facts *facts)
+static json_t *all_baselines(const struct record_facts *facts)
 {
-    json_t *object = json_object();
+    struct json_builder object = json_build();
 
     for (enum part part = PART_VAL; part < N_PARTS; part++)
         if (facts->session->dataset.parts[part].n > 0)
-            json_object_set_new(
-                object, part_names[part],
+            json_add(
+                &object, part_names[part],
                 baselines_object(evaluator_baselines(facts->evaluator, part)));
-    json_object_set_new(record, "baselines", object);
+    return json_built(&object);
 }
 
-/* Facts of the machine that can change a result, or explain a time. */
-static json_t *host_object(const struct record_facts *facts)
+/* ---- data ---------------------------------------------------------------- */
+
+static json_t *fact_object(const struct dataset_fact *fact)
 {
-    struct utsname system;
-    json_t *object = json_object();
+    struct json_builder object = json_build();
 
-    if (uname(&system) == 0) {
-        set_text(object, "name", system.nodename);
-        set_text(object, "system", system.sysname);
-        set_text(object, "release", system.release);
-        set_text(object, "machine", system.machine);
-    }
-    json_object_set_new(object, "cores",
-                        json_integer(sysconf(_SC_NPROCESSORS_ONLN)));
-    json_object_set_new(object, "threads", json_integer(facts->threads));
-    return object;
-}
-
-/* Only variables that can change a result: others may hold secrets. */
-static json_t *environment_object(void)
-{
-    static const char *const names[] = {
-        "OMP_NUM_THREADS",      "OMP_PROC_BIND",        "OPENBLAS_CORETYPE",
-        "OPENBLAS_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "M2RUN_PLUGIN_PATH",
-        "LD_PRELOAD",           "SLURM_JOB_ID"};
-    json_t *object = json_object();
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (getenv(names[i]) != NULL)
-            set_text(object, names[i], getenv(names[i]));
-    return object;
-}
-
-static json_t *build_object(void)
-{
-    const struct build_facts *build = build_facts();
-    json_t *object = json_object();
-
-    set_text(object, "version", build->version);
-    set_text(object, "commit", build->commit);
-    json_object_set_new(object, "dirty", json_boolean(build->dirty));
-    set_text(object, "compiler", build->compiler);
-    set_text(object, "cflags", build->cflags);
-    return object;
-}
-
-static json_t *backend_object(const struct session *session)
-{
-    const struct m2_plugin *plugin = session->backend->descriptor;
-    json_t *object = json_object();
-
-    set_text(object, "name", plugin->name);
-    set_text(object, "build", plugin->build);
-    json_object_set_new(object, "numerics", json_integer(plugin->numerics));
-    set_text(object, "device", device_label(session->device));
-    set_text(object, "device_name", session->facts.name);
-    set_text(object, "facts", session->facts.facts);
-    json_object_set_new(
-        object, "bytes",
-        json_integer((json_int_t)device_bytes(session->device)));
-    return object;
+    json_add_text(&object, "what", fact->what);
+    json_add_integer(&object, "n", (int64_t)fact->n);
+    if (fact->where != NULL)
+        json_add_text(&object, "where", fact->where);
+    return json_built(&object);
 }
 
 static json_t *facts_list(const struct dataset *dataset)
 {
     json_t *list = json_array();
+    bool ok = list != NULL;
 
-    for (size_t i = 0; i < dataset->n_facts; i++) {
-        const struct dataset_fact *fact = &dataset->facts[i];
-        json_t *entry = json_object();
+    for (size_t i = 0; ok && i < dataset->n_facts; i++)
+        ok = json_append(list, fact_object(&dataset->facts[i]));
+    return ok ? list : json_drop(list);
+}
 
-        set_text(entry, "what", fact->what);
-        json_object_set_new(entry, "n", json_integer((json_int_t)fact->n));
-        if (fact->where != NULL)
-            set_text(entry, "where", fact->where);
-        json_array_append_new(list, entry);
-    }
-    return list;
+static json_t *instrument_object(const struct dataset_series *series)
+{
+    struct json_builder object = json_build();
+
+    json_add_text(&object, "name", series->instrument);
+    json_add_integer(&object, "step_ns", series->step_ns);
+    json_add_text(&object, "stamp",
+                  series->stamp == M2_STAMP_CLOSE ? "close" : "open");
+    return json_built(&object);
 }
 
 /* What a stream of new rows must be like: predict --stream goes by it. */
 static json_t *instruments_list(const struct dataset *dataset)
 {
     json_t *list = json_array();
+    bool ok = list != NULL;
 
-    for (int64_t i = 0; i < dataset->n_series; i++) {
+    for (int64_t i = 0; ok && i < dataset->n_series; i++) {
         const struct dataset_series *series = &dataset->series[i];
 
         if (i > 0 &&
             strcmp(series->instrument, dataset->series[i - 1].instrument) == 0)
             continue; /* another channel of it */
-        json_array_append_new(
-            list,
-            json_pack("{s:s, s:I, s:s}", "name", series->instrument, "step_ns",
-                      (json_int_t)series->step_ns, "stamp",
-                      series->stamp == M2_STAMP_CLOSE ? "close" : "open"));
+        ok = json_append(list, instrument_object(series));
     }
-    return list;
+    return ok ? list : json_drop(list);
 }
 
+static json_t *part_object(const struct dataset *dataset, enum part part)
+{
+    struct json_builder object = json_build();
+
+    json_add_integer(&object, "rows", dataset->part_rows[part]);
+    json_add_integer(&object, "windows", dataset->parts[part].n);
+    if (dataset->parts[part].n > 0) {
+        add_time(&object, "first", dataset->part_first_ns[part]);
+        add_time(&object, "last", dataset->part_last_ns[part]);
+    }
+    return json_built(&object);
+}
+
+static json_t *parts_object(const struct dataset *dataset)
+{
+    struct json_builder object = json_build();
+
+    for (enum part part = 0; part < N_PARTS; part++)
+        json_add(&object, part_names[part], part_object(dataset, part));
+    return json_built(&object);
+}
+
+/* Files and plugin of the sheet, and what came of them. */
 static json_t *data_object(const struct record_facts *facts)
 {
     const struct dataset *dataset = &facts->session->dataset;
-    json_t *object = json_object(), *parts = json_object();
+    struct json_builder object = json_build();
 
-    set_text(object, "fingerprint", facts->fingerprint);
-    json_object_set_new(object, "rows", json_integer(dataset->S));
-    json_object_set_new(object, "series", json_integer(dataset->n_series));
-    for (enum part part = 0; part < N_PARTS; part++) {
-        json_t *entry = json_pack(
-            "{s:I, s:I}", "rows", (json_int_t)dataset->part_rows[part],
-            "windows", (json_int_t)dataset->parts[part].n);
+    json_add_text(&object, "fingerprint", facts->fingerprint);
+    json_add_all(&object, json_object_get(facts->sheet, "data"));
+    json_add_integer(&object, "rows", dataset->S);
+    json_add_integer(&object, "series", dataset->n_series);
+    json_add(&object, "parts", parts_object(dataset));
+    json_add(&object, "instruments", instruments_list(dataset));
+    json_add(&object, "facts", facts_list(dataset));
+    return json_built(&object);
+}
 
-        if (dataset->parts[part].n > 0) {
-            set_time(entry, "first", dataset->part_first_ns[part]);
-            set_time(entry, "last", dataset->part_last_ns[part]);
-        }
-        json_object_set_new(parts, part_names[part], entry);
+/* ---- attempts ------------------------------------------------------------ */
+
+/* What can differ between attempts; the rest is the record's. */
+static void add_circumstances(struct json_builder *entry,
+                              const struct record_facts *facts)
+{
+    const json_t *build = json_object_get(facts->sheet, "build");
+    const json_t *backend = json_object_get(facts->sheet, "backend");
+
+    json_add_integer(entry, "threads", facts->threads);
+    json_add_text(entry, "commit",
+                  json_string_value(json_object_get(build, "commit")));
+    if (facts->session == NULL)
+        return;
+    json_add_text(entry, "numerics", facts->session->numerics);
+    json_add_text(entry, "backend_sha256",
+                  json_string_value(json_object_get(backend, "sha256")));
+}
+
+static json_t *attempt_object(const struct record_facts *facts)
+{
+    const struct owner *owner = attempt_owner(facts->attempt);
+    struct json_builder entry = json_build();
+
+    json_add_integer(&entry, "attempt", attempt_number(facts->attempt));
+    json_add_text(&entry, "token", owner->token);
+    json_add_text(&entry, "host", owner->host);
+    json_add_integer(&entry, "pid", owner->pid);
+    json_add_text(&entry, "boot_id", owner->boot_id);
+    add_time(&entry, "started", owner->start_ns);
+    add_time(&entry, "until", time_now());
+    json_add_integer(&entry, "from_step", facts->from_step);
+    if (facts->from_attempt > 0)
+        json_add_integer(&entry, "from_attempt", facts->from_attempt);
+    if (facts->outcome != NULL) {
+        json_add_integer(&entry, "to_step", facts->outcome->state.step);
+        add_number(&entry, "seconds", facts->outcome->seconds);
     }
-    json_object_set_new(object, "parts", parts);
-    json_object_set_new(object, "instruments", instruments_list(dataset));
-    json_object_set_new(object, "facts", facts_list(dataset));
-    return object;
+    add_circumstances(&entry, facts);
+    return json_built(&entry);
 }
 
 static json_t *attempts_list(const struct record_facts *facts)
 {
-    const struct owner *owner = attempt_owner(facts->attempt);
     json_t *list = facts->earlier_attempts != NULL
                        ? json_deep_copy(facts->earlier_attempts)
                        : json_array();
-    json_t *entry = json_object();
 
-    json_object_set_new(entry, "attempt",
-                        json_integer(attempt_number(facts->attempt)));
-    set_text(entry, "token", owner->token);
-    set_text(entry, "host", owner->host);
-    json_object_set_new(entry, "pid", json_integer(owner->pid));
-    set_text(entry, "boot_id", owner->boot_id);
-    set_time(entry, "started", owner->start_ns);
-    set_time(entry, "until", time_now());
-    json_object_set_new(entry, "from_step", json_integer(facts->from_step));
-    if (facts->outcome != NULL) {
-        json_object_set_new(entry, "to_step",
-                            json_integer(facts->outcome->state.step));
-        json_object_set_new(entry, "seconds", number(facts->outcome->seconds));
-    }
-    json_array_append_new(list, entry);
-    return list;
+    if (list != NULL && json_append(list, attempt_object(facts)))
+        return list;
+    return json_drop(list);
 }
 
 /* The training loops of all attempts that ended by themselves. */
@@ -234,33 +220,70 @@ static double total_seconds(const struct record_facts *facts)
     return total;
 }
 
-static void add_outcome(json_t *record, const struct record_facts *facts)
+static void add_attempts(struct json_builder *record,
+                         const struct record_facts *facts)
 {
-    const struct train_outcome *outcome = facts->outcome;
-    json_t *final = score_object(&outcome->final, "val/");
-    json_t *best = score_object(facts->best, "val/");
+    json_t *list = attempts_list(facts);
 
-    json_object_set_new(final, "train/loss", number(outcome->train_loss));
-    json_object_set_new(best, "step", json_integer(outcome->state.best_step));
-    json_object_set_new(best, "value", number(outcome->best_value));
-    json_object_set_new(record, "step", json_integer(outcome->state.step));
-    json_object_set_new(record, "steps", json_integer(outcome->total_steps));
-    json_object_set_new(record, "epoch", json_integer(outcome->state.epoch));
-    json_object_set_new(record, "early_stopped",
-                        json_boolean(outcome->early_stopped));
-    json_object_set_new(record, "seconds", number(total_seconds(facts)));
-    json_object_set_new(record, "step_seconds", number(outcome->step_seconds));
-    json_object_set_new(record, "samples_per_s",
-                        number(outcome->seconds > 0
-                                   ? (double)outcome->samples / outcome->seconds
-                                   : NAN));
-    json_object_set_new(record, "final", final);
-    json_object_set_new(record, "best", best);
-    if (facts->test != NULL && facts->test->n > 0)
-        json_object_set_new(record, "test", score_object(facts->test, "test/"));
+    if (list != NULL && facts->session != NULL)
+        json_add(record, "mixed", json_boolean(segments_are_mixed(list)));
+    json_add(record, "attempts", list);
 }
 
-static void add_session(json_t *record, const struct record_facts *facts)
+/* ---- what came out ------------------------------------------------------- */
+
+static json_t *final_object(const struct train_outcome *outcome)
+{
+    struct json_builder object = json_build();
+
+    add_scores(&object, &outcome->final, "val/");
+    add_number(&object, "train/loss", outcome->train_loss);
+    return json_built(&object);
+}
+
+static json_t *best_object(const struct record_facts *facts)
+{
+    struct json_builder object = json_build();
+
+    add_scores(&object, facts->best, "val/");
+    json_add_integer(&object, "step", facts->outcome->state.best_step);
+    add_number(&object, "value", facts->outcome->best_value);
+    return json_built(&object);
+}
+
+static json_t *test_object(const struct score *test)
+{
+    struct json_builder object = json_build();
+
+    add_scores(&object, test, "test/");
+    return json_built(&object);
+}
+
+static void add_outcome(struct json_builder *record,
+                        const struct record_facts *facts)
+{
+    const struct train_outcome *outcome = facts->outcome;
+
+    json_add_integer(record, "step", outcome->state.step);
+    json_add_integer(record, "steps", outcome->total_steps);
+    json_add_integer(record, "epoch", outcome->state.epoch);
+    json_add(record, "early_stopped", json_boolean(outcome->early_stopped));
+    add_number(record, "seconds", total_seconds(facts));
+    add_number(record, "step_seconds", outcome->step_seconds);
+    add_number(record, "samples_per_s",
+               outcome->seconds > 0
+                   ? (double)outcome->samples / outcome->seconds
+                   : NAN);
+    json_add(record, "final", final_object(outcome));
+    json_add(record, "best", best_object(facts));
+    if (facts->test != NULL && facts->test->n > 0)
+        json_add(record, "test", test_object(facts->test));
+}
+
+/* ---- the record ---------------------------------------------------------- */
+
+static void add_session(struct json_builder *record,
+                        const struct record_facts *facts)
 {
     const struct parameter *parameters;
     size_t n = model_parameters(facts->session->model, &parameters);
@@ -268,40 +291,43 @@ static void add_session(json_t *record, const struct record_facts *facts)
 
     for (size_t i = 0; i < n; i++)
         count += parameters[i].n;
-    json_object_set_new(record, "parameters", json_integer(count));
-    json_object_set_new(record, "backend", backend_object(facts->session));
-    json_object_set_new(record, "data", data_object(facts));
-    set_text(record, "numerics", facts->session->numerics);
+    json_add_integer(record, "parameters", count);
+    json_add(record, "data", data_object(facts));
+    json_add_text(record, "numerics", facts->session->numerics);
 }
 
-json_t *record_make(const struct record_facts *facts)
+static void add_head(struct json_builder *record,
+                     const struct record_facts *facts)
 {
-    const struct owner *owner = attempt_owner(facts->attempt);
-    json_t *record = json_object();
     char run[256];
 
     snprintf(run, sizeof run, "%s-%.*s", attempt_label(facts->attempt),
              RUN_HASH_LENGTH, facts->identity);
-    json_object_set_new(record, "schema", json_integer(RUN_SCHEMA));
-    set_text(record, "name", facts->name);
-    set_text(record, "run", run);
-    set_text(record, "identity", facts->identity);
-    set_text(record, "state", facts->state);
-    set_text(record, "reason", facts->reason);
-    set_text(record, "started", facts->started);
-    set_time(record, "finished", time_now());
-    set_text(record, "token", owner->token);
-    set_text(record, "metric", facts->config->metric);
-    json_object_set_new(record, "attempts", attempts_list(facts));
-    json_object_set_new(record, "host", host_object(facts));
-    json_object_set_new(record, "environment", environment_object());
-    json_object_set_new(record, "build", build_object());
-    json_object_set_new(record, "config", json_deep_copy(facts->settings));
+    json_add_integer(record, "schema", RUN_SCHEMA);
+    json_add_text(record, "name", facts->name);
+    json_add_text(record, "run", run);
+    json_add_text(record, "identity", facts->identity);
+    json_add_text(record, "state", facts->state);
+    json_add_text(record, "reason", facts->reason);
+    json_add_text(record, "started", facts->started);
+    add_time(record, "finished", time_now());
+    json_add_text(record, "token", attempt_owner(facts->attempt)->token);
+    json_add_text(record, "metric", facts->config->metric);
+}
+
+json_t *record_make(const struct record_facts *facts)
+{
+    struct json_builder record = json_build();
+
+    add_head(&record, facts);
+    add_attempts(&record, facts);
+    json_add_all(&record, facts->sheet);
+    json_add(&record, "config", json_deep_copy(facts->settings));
     if (facts->session != NULL)
-        add_session(record, facts);
+        add_session(&record, facts);
     if (facts->session != NULL && facts->evaluator != NULL)
-        add_baselines(record, facts);
+        json_add(&record, "baselines", all_baselines(facts));
     if (facts->outcome != NULL)
-        add_outcome(record, facts);
-    return record;
+        add_outcome(&record, facts);
+    return json_built(&record);
 }

@@ -20,7 +20,9 @@ struct record_facts {
     const json_t *earlier_attempts; /* list of the earlier attempts' entries */
     const char *started;            /* of the first attempt, RFC 3339 */
     int64_t from_step;              /* where this attempt began */
+    int from_attempt;               /* whose checkpoint that was; 0: none */
     int threads;
+    const json_t *sheet;           /* fact_sheet.h, of this process */
     const struct session *session; /* NULL: not opened */
     const struct config *config;
     const json_t *settings;  /* {key: canonical text} of the resolved config */
@@ -31,7 +33,8 @@ struct record_facts {
     const struct score *test;    /* n 0: no test part */
 };
 
-/* A new object (json_decref), or NULL when out of memory. */
+/* A new object (json_decref), or NULL when out of memory: a record never lacks
+ * keys in silence. */
 json_t *record_make(const struct record_facts *facts);
 
 #endif

@@ -173,6 +173,7 @@ static int go_on(const struct resume_request *request,
         return code;
     point->resume.file = &point->file;
     point->resume.dir = point->dir;
+    point->attempt = atoi(path_basename(point->dir));
     log_info("going on from step %" PRId64 " (attempt %s)",
              point->resume.state.step, path_basename(point->dir));
     return 0;

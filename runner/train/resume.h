@@ -11,6 +11,7 @@ struct resume_point {
     struct train_resume resume;
     struct st_file file; /* what resume.file points to */
     char *dir;
+    int attempt;      /* the number of whose checkpoint it is */
     json_t *attempts; /* entries of the earlier attempts, or NULL */
     char *started;    /* of the first attempt, or NULL */
     bool found;

@@ -9,6 +9,7 @@ const struct build_facts *build_facts(void)
         .version = M2_BUILD_VERSION,
         .commit = M2_BUILD_COMMIT,
         .dirty = M2_BUILD_DIRTY,
+        .difference = M2_BUILD_DIFFERENCE,
         .compiler = M2_BUILD_COMPILER,
         .cflags = M2_BUILD_CFLAGS,
     };

@@ -5,11 +5,12 @@
 #include <stdbool.h>
 
 struct build_facts {
-    const char *version;  /* "0.1.0" */
-    const char *commit;   /* 40 hex digits, or "unknown" */
-    bool dirty;           /* built from a tree with uncommitted changes */
-    const char *compiler; /* first line of `cc --version` */
-    const char *cflags;   /* CFLAGS as given to configure or make */
+    const char *version;    /* "0.1.0" */
+    const char *commit;     /* 40 hex digits, or "unknown" */
+    bool dirty;             /* built from a tree with uncommitted changes */
+    const char *difference; /* SHA-256 of those changes, 64 hex digits; "" */
+    const char *compiler;   /* first line of `cc --version` */
+    const char *cflags;     /* CFLAGS as given to configure or make */
 };
 
 /* The facts; static, valid for ever. */

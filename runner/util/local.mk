@@ -5,6 +5,7 @@ librunner_a_SOURCES += \
 	runner/util/fma_peak.c runner/util/fma_peak.h \
 	runner/util/json.c runner/util/json.h \
 	runner/util/log.c runner/util/log.h \
+	runner/util/machine.c runner/util/machine.h \
 	runner/util/memory.c runner/util/memory.h \
 	runner/util/number.c runner/util/number.h \
 	runner/util/path.c runner/util/path.h \
@@ -23,6 +24,7 @@ unit_tests += \
 	tests/unit/test_file \
 	tests/unit/test_json \
 	tests/unit/test_log \
+	tests/unit/test_machine \
 	tests/unit/test_memory \
 	tests/unit/test_number \
 	tests/unit/test_path \
