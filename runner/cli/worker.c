@@ -7,6 +7,7 @@
 #include "cli/run_list.h"
 #include "config/identity.h"
 #include "data/dataset.h"
+#include "reproduce/trace_file.h"
 #include "schedule/events.h"
 #include "schedule/signals.h"
 #include "train/job.h"
@@ -19,7 +20,8 @@
 struct worker {
     const char *results;
     const char *silent_owner;
-    int64_t threads, parent;
+    const char *traces; /* file for the trace of every step, or NULL */
+    int64_t threads, parent, cut_after;
     bool takeover, mixed, brief, quiet;
     struct record_run run;
     struct text base;
@@ -27,6 +29,7 @@ struct worker {
     bool loaded;
     double told_s; /* when progress was sent last */
     int events;    /* file descriptor */
+    int trace_fd;  /* of traces, -1: none */
 };
 
 static void send_progress(void *context, const struct train_progress *progress)
@@ -43,6 +46,12 @@ static void send_progress(void *context, const struct train_progress *progress)
         .eta = progress->seconds_left,
     };
 
+    if (worker->trace_fd >= 0 &&
+        trace_file_write(worker->trace_fd, progress->step, progress->trace,
+                         NULL) != 0) {
+        close(worker->trace_fd); /* the comparison does without */
+        worker->trace_fd = -1;
+    }
     if (now - worker->told_s < PROGRESS_S && progress->step < progress->total)
         return;
     worker->told_s = now;
@@ -121,6 +130,7 @@ static int run_job(struct worker *worker, const char *fingerprint,
         .takeover = worker->takeover,
         .silent_owner = worker->silent_owner,
         .mixed = worker->mixed,
+        .cut_after = worker->cut_after,
         .progress = send_progress,
         .stop_requested = stop_requested,
         .context = worker,
@@ -143,8 +153,12 @@ static int work(struct worker *worker, const char *record, int64_t index,
             dataset_fingerprint(&worker->experiment.config, &fingerprint, err);
     if (code == 0)
         code = check_identity(worker, text_string(&fingerprint), err);
+    if (code == 0 && worker->traces != NULL)
+        code = trace_file_open(worker->traces, &worker->trace_fd, err);
     if (code == 0)
         code = run_job(worker, text_string(&fingerprint), result, err);
+    if (worker->trace_fd >= 0)
+        close(worker->trace_fd);
     text_free(&fingerprint);
     return code;
 }
@@ -209,7 +223,8 @@ int command_worker(int argc, char **argv)
         "Works run number INDEX of a sweep record. `m2run run` starts these;\n"
         "so may any other launcher.",
         NULL};
-    struct worker worker = {.threads = 1, .events = STDOUT_FILENO};
+    struct worker worker = {
+        .threads = 1, .events = STDOUT_FILENO, .trace_fd = -1};
     const struct option_spec specs[] = {
         {"results", 0, OPTION_TEXT, "DIR", "results folder", &worker.results},
         {"threads", 0, OPTION_INT, "N", "CPU threads", &worker.threads},
@@ -223,6 +238,10 @@ int command_worker(int argc, char **argv)
          &worker.takeover},
         {"mixed", 0, OPTION_FLAG, NULL, "resume under other numerics",
          &worker.mixed},
+        {"traces", 0, OPTION_TEXT, "FILE", "write the trace of every step",
+         &worker.traces},
+        {"cut-after", 0, OPTION_INT, "STEP",
+         "end after this step, as if killed there", &worker.cut_after},
         {"brief", 0, OPTION_FLAG, NULL, "one of many: only how it ended",
          &worker.brief},
         {"quiet", 'q', OPTION_FLAG, NULL, "warnings and errors only",

@@ -5,5 +5,7 @@ librunner_a_SOURCES += \
 	runner/reproduce/difference_record.c \
 	runner/reproduce/difference_rows.c \
 	runner/reproduce/difference_tensors.c \
+	runner/reproduce/rerun.c runner/reproduce/rerun.h \
+	runner/reproduce/rerun_folder.c runner/reproduce/rerun_private.h \
 	runner/reproduce/row_pairs.c \
 	runner/reproduce/trace_file.c runner/reproduce/trace_file.h

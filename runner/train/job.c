@@ -217,6 +217,7 @@ static int train(struct job *job, struct m2_error *err)
         .dirfd = attempt_dirfd(job->attempt),
         .dir = attempt_path(job->attempt),
         .resume = job->resume.found ? &job->resume.resume : NULL,
+        .cut_after = job->request->cut_after,
         .after_step = after_step,
         .stop_requested = stop_requested,
         .context = job,

@@ -18,6 +18,7 @@ struct job_request {
     bool takeover;
     const char *silent_owner; /* of struct claim_request */
     bool mixed;               /* resume under other numerics */
+    int64_t cut_after;        /* of struct trainer_request */
     void (*progress)(void *context, const struct train_progress *progress);
     bool (*stop_requested)(void *context);
     void *context;

@@ -246,6 +246,7 @@ static void tell_progress(struct trainer *trainer, struct train_progress *out)
         .samples_per_s = (double)trainer->outcome->samples / seconds,
         .seconds_left = done > 0 ? seconds / (double)done * (double)left : NAN,
     };
+    memcpy(out->trace, trainer->state->trace, TRACE_BYTES);
 }
 
 static int stop(struct trainer *trainer, struct m2_error *err)
@@ -258,6 +259,13 @@ static int stop(struct trainer *trainer, struct m2_error *err)
                    "stopped at step %" PRId64 " of %" PRId64
                    "; the same command continues",
                    trainer->state->step, trainer->outcome->total_steps);
+}
+
+static bool is_cut(const struct trainer *trainer)
+{
+    int64_t last = trainer->request->cut_after;
+
+    return last > 0 && trainer->state->step >= last;
 }
 
 /* A run that was cut off between its last step and its publication has all
@@ -289,6 +297,9 @@ static int loop(struct trainer *trainer, struct m2_error *err)
         tell_progress(trainer, &progress);
         if (code == 0)
             code = request->after_step(request->context, &progress, err);
+        if (code == 0 && !done && is_cut(trainer))
+            return m2_fail(err, M2_E_STOPPED, "ended after step %" PRId64,
+                           trainer->state->step);
     }
     return code;
 }

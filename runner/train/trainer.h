@@ -17,6 +17,7 @@ struct train_progress {
     double loss;          /* of the last step */
     double samples_per_s; /* since this process began */
     double seconds_left;
+    uint8_t trace[TRACE_BYTES]; /* of the step */
 };
 
 /* Where a resumed run comes from. */
@@ -32,6 +33,9 @@ struct trainer_request {
     int dirfd;            /* the attempt's folder */
     const char *dir;
     const struct train_resume *resume; /* NULL: from step 0 */
+    /* Ends after this step with what a kill there would leave: M2_E_STOPPED,
+     * without a checkpoint of its own.  0: goes on to the end. */
+    int64_t cut_after;
     /* After every step.  A negative code ends the loop with it. */
     int (*after_step)(void *context, const struct train_progress *progress,
                       struct m2_error *err);
