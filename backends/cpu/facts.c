@@ -112,15 +112,31 @@ static void processor_name(char name[49])
     strcpy(name, "CPU");
 }
 
+/* The library that multiplies where the variant leaves that to it, as
+ * ", OpenBLAS 0.3.21 Haswell": its version and core decide the bits. */
+static void library_name(const struct variant *variant, char name[48])
+{
+    const char *config = openblas_get_config();
+    int length = (int)strcspn(config, " ");
+
+    length += (int)strcspn(config + length + (config[length] != '\0'), " ") + 1;
+    name[0] = '\0';
+    if (variant->openblas)
+        snprintf(name, 48, ", %.*s %.16s", length < 28 ? length : 28, config,
+                 openblas_get_corename());
+}
+
 static void describe(struct m2_device_facts *facts,
                      const struct variant *variant)
 {
     long page = sysconf(_SC_PAGESIZE);
-    char name[49];
+    char name[49], library[48];
 
     processor_name(name);
+    library_name(variant, library);
     memset(facts, 0, sizeof *facts);
-    snprintf(facts->name, sizeof facts->name, "%s (%s)", name, variant->isa);
+    snprintf(facts->name, sizeof facts->name, "%.40s (%s%s)", name,
+             variant->isa, library);
     snprintf(
         facts->facts, sizeof facts->facts, "products by %s; %s, core %s, %s",
         variant->openblas ? "OpenBLAS" : "own kernels", openblas_get_config(),

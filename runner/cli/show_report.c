@@ -7,6 +7,7 @@
 #include "config/load.h"
 #include "config/value.h"
 #include "results/query.h"
+#include "results/segments.h"
 #include "util/file.h"
 #include "util/path.h"
 
@@ -220,7 +221,40 @@ static void add_data(const struct run_entry *entry, struct text *out)
     }
 }
 
-/* ---- attempts ----------------------------------------------------- */
+/* ---- attempts ------------------------------------------------------------ */
+
+/* The last segment comes first: the lines are put in front of each other. */
+static bool add_segment(void *context, const struct segment *segment)
+{
+    struct text *all = context, line = {0};
+
+    text_addf(&line, "  steps %" PRId64 " to ", segment->from_step + 1);
+    if (segment->to_step >= 0)
+        text_addf(&line, "%" PRId64, segment->to_step);
+    else
+        text_add(&line, "now");
+    text_addf(&line, " by attempt %" PRId64 ": %s\n%s", segment->attempt,
+              segment->numerics != NULL ? segment->numerics : "not known",
+              text_string(all));
+    text_free(all);
+    *all = line;
+    return true;
+}
+
+static void add_mixture(const struct run_entry *entry, struct text *out)
+{
+    const json_t *attempts = run_value(entry, NULL, "attempts");
+    struct text lines = {0};
+
+    if (!segments_are_mixed(attempts))
+        return;
+    segments_walk(attempts, add_segment, &lines);
+    text_addf(out,
+              "\nmixed: more than one kind of computation, so that no machine "
+              "repeats its bits\n%s",
+              text_string(&lines));
+    text_free(&lines);
+}
 
 static void add_attempts(const struct run_entry *entry, struct text *out)
 {
@@ -268,6 +302,7 @@ int show_report(const struct run_entry *entry, struct text *out,
     code = show_scores(entry, out, err);
     if (code == 0) {
         add_attempts(entry, out);
+        add_mixture(entry, out);
         code = show_files(entry, out, err);
     }
     return code == 0 ? text_check(out, err) : code;

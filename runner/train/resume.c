@@ -152,9 +152,14 @@ static int check_numerics(const struct resume_request *request,
 {
     const char *found = st_metadata(&point->file, "m2run.numerics");
 
-    if (request->mixed || found == NULL ||
-        strcmp(found, request->numerics) == 0)
+    if (found == NULL || strcmp(found, request->numerics) == 0)
         return 0;
+    if (request->mixed) {
+        log_warning("%s was computed by '%s', the rest will be by '%s': the "
+                    "run is recorded as mixed",
+                    point->file.path, found, request->numerics);
+        return 0;
+    }
     return m2_fail(err, M2_E_RESULTS,
                    "%s was computed by '%s', this process computes by '%s': "
                    "the bits would not be those of one machine; --mixed "

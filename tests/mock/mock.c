@@ -180,20 +180,24 @@ static const struct m2_slot slots[M2_BACKEND_N_SLOTS] = {
     [M2_SLOT_RESERVE] = {mock_reserve, sizeof(struct m2_reserve)},
     M2_OPS(MOCK_SLOT)};
 
-static const struct m2_plugin descriptor = {
-    .size = sizeof(struct m2_plugin),
-    .abi = M2_PLUGIN_ABI,
-    .kind = M2_PLUGIN_BACKEND,
-    .name = "mock",
-    .build = "mock of the reference backend",
-    .numerics = 1,
-    .n_slots = M2_BACKEND_N_SLOTS,
-    .slots = slots,
-    .help = "Defers calls and fails on order; for tests.",
-};
+#define MOCK_DESCRIPTOR(number)                                                \
+    {                                                                          \
+        .size = sizeof(struct m2_plugin), .abi = M2_PLUGIN_ABI,                \
+        .kind = M2_PLUGIN_BACKEND, .name = "mock",                             \
+        .build = "mock of the reference backend", .numerics = (number),        \
+        .n_slots = M2_BACKEND_N_SLOTS, .slots = slots,                         \
+        .help = "Defers calls and fails on order; for tests.",                 \
+    }
+
+/* As it is, and as a later build whose bits differ would be. */
+static const struct m2_plugin descriptors[] = {MOCK_DESCRIPTOR(1),
+                                               MOCK_DESCRIPTOR(2)};
 
 const struct m2_plugin *m2_plugin_query_v1(const struct m2_host *host)
 {
+    struct mock_settings settings;
+
     (void)host;
-    return &descriptor;
+    mock_settings_read(&settings, NULL);
+    return &descriptors[settings.numerics == 2];
 }

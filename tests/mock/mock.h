@@ -1,7 +1,7 @@
 /* The mock backend: the reference backend with faults on order, for tests.
  *
- * M2_MOCK, read when a handle is opened or devices are counted, is a list of
- * settings separated by commas:
+ * M2_MOCK, read when the plugin is loaded, a handle is opened or devices are
+ * counted, is a list of settings separated by commas:
  *   devices=N       pretends to have N devices (1 when absent)
  *   defer           ops and uploads run at the next DOWNLOAD, SYNC or CLOSE,
  *                   from copies of their arguments; the error of a deferred
@@ -12,8 +12,11 @@
  *   fail-upload=K, fail-download=K, fail-op=K
  *                   the K-th such call of a handle fails
  *   nan-op=K        the K-th op succeeds but leaves NaN in its last output
+ *   noise-op=K      the K-th op changes the first element of its last output by
+ *                   a little that every process draws anew
  *   crash-op=K      the K-th op raises SIGSEGV
  *   refuse=OP       SUPPORTS says no to op number OP
+ *   numerics=2      says so in its descriptor, as a later build would
  * K counts from 1.  Messages begin with "mock: ". */
 #ifndef M2_TESTS_MOCK_H
 #define M2_TESTS_MOCK_H
@@ -23,7 +26,8 @@
 struct mock_settings {
     int devices, defer, fail_open, fail_reserve;
     int fail_alloc, fail_upload, fail_download, fail_op; /* 0: never */
-    int nan_op, crash_op, refuse;                        /* 0, 0, -1: never */
+    int nan_op, noise_op, crash_op, refuse; /* 0, 0, 0, -1: never */
+    int numerics;
 };
 
 /* Reads M2_MOCK; an unknown setting is an error. */

@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "backends/ops_contract.h"
 #include "tests/mock/mock.h"
@@ -43,8 +45,19 @@ int mock_flush(struct mock_handle *self, struct m2_error *err)
     return rc;
 }
 
-/* Leaves NaN in the first element of the op's last real output. */
-static void poison(enum m2_op op, const void *args)
+/* A number that no two processes share, as good as ever. */
+static double draw(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)(now.tv_nsec % 999983 + 1) * 1e-8 *
+           (double)(getpid() % 89 + 1);
+}
+
+/* Leaves NaN in the first element of the op's last real output, or adds to
+ * it. */
+static void spoil(enum m2_op op, const void *args, double amount)
 {
     const struct op_contract *contract = op_contract(op);
 
@@ -53,7 +66,7 @@ static void poison(enum m2_op op, const void *args)
         const struct m2_view *view = op_argument_view(argument, args);
 
         if (argument->role != OP_INPUT && ref_present(view)) {
-            ref_set(view, 0, 0, NAN);
+            ref_set(view, 0, 0, ref_get(view, 0, 0) + amount);
             return;
         }
     }
@@ -79,6 +92,8 @@ int mock_op(struct mock_handle *self, enum m2_op op, m2_slot_fn fn,
     }
     rc = fn(self, args, err);
     if (rc == M2_OK && k == self->settings.nan_op)
-        poison(op, args);
+        spoil(op, args, NAN);
+    if (rc == M2_OK && k == self->settings.noise_op)
+        spoil(op, args, draw());
     return rc;
 }

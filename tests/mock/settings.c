@@ -20,8 +20,10 @@ static int read_one(const char *text, struct mock_settings *out,
         {"fail-download=", &out->fail_download},
         {"fail-op=", &out->fail_op},
         {"nan-op=", &out->nan_op},
+        {"noise-op=", &out->noise_op},
         {"crash-op=", &out->crash_op},
         {"refuse=", &out->refuse},
+        {"numerics=", &out->numerics},
     };
 
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -43,7 +45,7 @@ int mock_settings_read(struct mock_settings *out, struct m2_error *err)
     char *copy, *rest, *setting;
     int rc = M2_OK;
 
-    *out = (struct mock_settings){.devices = 1, .refuse = -1};
+    *out = (struct mock_settings){.devices = 1, .refuse = -1, .numerics = 1};
     if (text == NULL)
         return M2_OK;
     copy = strdup(text);
