@@ -46,6 +46,10 @@ int load_experiment(const char *path, const char *const *overrides,
                     size_t n_overrides, struct experiment *out,
                     struct m2_error *err);
 
+/* One warning when unfinished runs of an experiment were begun on data that
+ * have changed since. */
+void warn_of_stale_runs(const char *root, const char *name);
+
 /* The experiment that a word means: itself, or the name in the file that it
  * is (it ends with .yaml).  The caller frees *out. */
 int experiment_name(const char *argument, char **out, struct m2_error *err);

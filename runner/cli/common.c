@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "train/stale.h"
 #include "util/log.h"
 #include "util/memory.h"
 
@@ -79,4 +80,13 @@ int experiment_name(const char *argument, char **out, struct m2_error *err)
     }
     experiment_free(&experiment);
     return code;
+}
+
+void warn_of_stale_runs(const char *root, const char *name)
+{
+    struct text text = {0};
+
+    if (stale_describe(root, name, &text, NULL) == 0 && text.length > 0)
+        log_warning("%s", text_string(&text));
+    text_free(&text);
 }

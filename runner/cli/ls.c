@@ -9,6 +9,7 @@
 #include "cli/screen.h"
 #include "results/query.h"
 #include "results/store.h"
+#include "train/stale.h"
 #include "util/file.h"
 #include "util/log.h"
 #include "util/memory.h"
@@ -67,6 +68,8 @@ static int load_list(const struct ls_options *options, struct run_list *list,
 {
     int code = run_list_load(options->root, options->name, list, err);
 
+    if (code == 0)
+        code = stale_mark(list->entries, list->n, err);
     if (code == 0 && list->n > 0 && options->sort != NULL)
         code = apply_sort(options->sort, list, err);
     if (code == 0 && list->n > 0)

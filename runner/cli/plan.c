@@ -285,6 +285,8 @@ static int plan_experiment(const struct plan_options *options,
         code = run_list_load(root, plan.resolved.experiment.config.name,
                              &plan.published, err);
     if (code == 0)
+        warn_of_stale_runs(root, plan.resolved.experiment.config.name);
+    if (code == 0)
         code = plan_runs(&plan, err);
     if (code == 0)
         code = options->json ? print_runs_json(&plan, err)

@@ -232,6 +232,8 @@ static int run_experiment(const struct run_options *options,
     if (root == NULL)
         return code;
     if (code == 0)
+        warn_of_stale_runs(root, resolved.experiment.config.name);
+    if (code == 0)
         code = write_record(&resolved, root, arguments, &record, err);
     if (code == 0)
         code = make_tasks(&resolved, root, &tasks, err);

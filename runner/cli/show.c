@@ -5,6 +5,7 @@
 #include "cli/json_output.h"
 #include "cli/show.h"
 #include "results/store.h"
+#include "train/stale.h"
 
 struct show_options {
     const char *results;
@@ -29,9 +30,10 @@ static int print_run(const struct show_options *options, const char *path,
 
     if (code != 0)
         return code;
-    if (options->json) {
+    code = stale_mark(&entry, 1, err);
+    if (code == 0 && options->json) {
         code = print_record(&entry, err);
-    } else {
+    } else if (code == 0) {
         code = show_report(&entry, &text, err);
         if (code == 0)
             fputs(text_string(&text), stdout);

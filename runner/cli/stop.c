@@ -12,6 +12,7 @@
 #include "results/driver.h"
 #include "results/listing.h"
 #include "results/store.h"
+#include "train/stale.h"
 #include "util/file.h"
 #include "util/log.h"
 #include "util/memory.h"
@@ -125,6 +126,8 @@ static int find_targets(const char *root, struct target_list *list)
 struct choice_of {
     const char *experiment; /* NULL: of every experiment */
     const char *run;        /* NULL: every run */
+    const char *state;      /* of the run, and why */
+    const char *reason;
 };
 
 static bool is_chosen(const struct choice_of *choice,
@@ -237,8 +240,10 @@ static int ask_chosen(const struct target_list *list,
     if (n > 0)
         return 0;
     if (choice->run != NULL)
-        return m2_fail(err, M2_E_FAILED, "stop: %s/%s does not run here",
-                       choice->experiment, choice->run);
+        return m2_fail(err, M2_E_FAILED,
+                       "stop: %s/%s does not run here; it is %s%s%s",
+                       choice->experiment, choice->run, choice->state,
+                       *choice->reason != '\0' ? ": " : "", choice->reason);
     return m2_fail(err, M2_E_FAILED, "stop: nothing%s%s runs here",
                    choice->experiment != NULL ? " of " : "",
                    choice->experiment != NULL ? choice->experiment : "");
@@ -253,8 +258,14 @@ static int stop_run(const char *root, const char *word,
 
     if (code == 0)
         code = run_entry_load(path, &entry, err);
+    if (code == 0)
+        code = stale_mark(&entry, 1, err);
     if (code == 0) {
-        const struct choice_of choice = {entry.experiment, entry.run};
+        const char *reason =
+            json_string_value(run_value(&entry, NULL, "reason"));
+        const struct choice_of choice = {entry.experiment, entry.run,
+                                         entry.state,
+                                         reason != NULL ? reason : ""};
 
         code = ask_chosen(list, &choice, err);
     }
@@ -273,7 +284,7 @@ static int stop_word(const char *root, const char *word,
     if (code == 0 && (dir = path_join(root, name, err)) == NULL)
         code = M2_E_MEMORY;
     if (code == 0 && strchr(name, '/') == NULL && file_is_dir(dir)) {
-        const struct choice_of choice = {name, NULL};
+        const struct choice_of choice = {.experiment = name};
 
         code = ask_chosen(list, &choice, err);
     } else if (code == 0) {
@@ -287,7 +298,7 @@ static int stop_word(const char *root, const char *word,
 static int stop(const char *results, const char *word, bool all,
                 struct m2_error *err)
 {
-    static const struct choice_of everything = {NULL, NULL};
+    static const struct choice_of everything = {0};
     struct target_list list = {.err = err};
     char *root = store_root(results);
     int code = root == NULL ? m2_fail(err, M2_E_MEMORY, "out of memory") : 0;

@@ -48,7 +48,8 @@ static int beside_find(const struct rerun_request *request, struct beside *out,
     return code;
 }
 
-/* ---- what was begun -------------------------------------------------------- */
+/* ---- what was begun --------------------------------------------------------
+ */
 
 /* Program and request: only the same may go on where another has stopped. */
 static int begun_text(const struct rerun_request *request, struct text *out,
@@ -57,9 +58,8 @@ static int begun_text(const struct rerun_request *request, struct text *out,
     uint8_t digest[SHA256_SIZE];
     char hex[SHA256_HEX_SIZE];
     char *program = path_executable(err);
-    int code = program == NULL
-                   ? M2_E_MEMORY
-                   : sha256_file(program, M2_E_FAILED, digest, err);
+    int code = program == NULL ? M2_E_MEMORY
+                               : sha256_file(program, M2_E_FAILED, digest, err);
 
     free(program);
     if (code != 0)
@@ -85,7 +85,8 @@ static bool was_begun(const char *work, const struct text *begun)
     return same;
 }
 
-/* ---- leftovers ------------------------------------------------------------- */
+/* ---- leftovers -------------------------------------------------------------
+ */
 
 static void note_alive(void *context, const struct owner *owner)
 {
@@ -155,7 +156,8 @@ static int look_around(const struct rerun_request *request,
     return code;
 }
 
-/* ---- a new one ------------------------------------------------------------- */
+/* ---- a new one -------------------------------------------------------------
+ */
 
 /* mkdir succeeds for one process only: that is what makes the number ours. */
 static int make_folder(const struct beside *beside, char **path_out,
@@ -183,8 +185,8 @@ static int make_folder(const struct beside *beside, char **path_out,
         free(*path_out);
         *path_out = NULL;
     }
-    return m2_fail(err, M2_E_RESULTS, "%s/%s*: %d folders are left", beside->dir,
-                   beside->prefix, MAX_FOLDERS);
+    return m2_fail(err, M2_E_RESULTS, "%s/%s*: %d folders are left",
+                   beside->dir, beside->prefix, MAX_FOLDERS);
 }
 
 static int begin_folder(const struct beside *beside, const struct text *begun,
@@ -238,7 +240,8 @@ void rerun_folder_close(struct rerun_folder *folder)
     free(folder->work);
 }
 
-/* ---- the end --------------------------------------------------------------- */
+/* ---- the end ---------------------------------------------------------------
+ */
 
 static int move_file(const char *from_dir, const char *to_dir, const char *name,
                      struct m2_error *err)

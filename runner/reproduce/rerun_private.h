@@ -8,8 +8,8 @@
 #define TRACE_FILE "trace.txt"
 
 struct rerun_folder {
-    char *path; /* RUN.repro-K */
-    char *work; /* .work below it: a results folder */
+    char *path;            /* RUN.repro-K */
+    char *work;            /* .work below it: a results folder */
     struct driver *driver; /* our mark in it */
 };
 

@@ -182,6 +182,7 @@ int run_entry_load(const char *path, struct run_entry *out,
 struct loading {
     struct run_list *list;
     size_t capacity;
+    bool unfinished_only;
     struct m2_error *err;
 };
 
@@ -280,7 +281,9 @@ static int add_experiment(struct loading *loading, const char *dir,
                           const char *experiment)
 {
     struct string_list names = {0};
-    int code = path_list(dir, M2_E_RESULTS, &names, loading->err);
+    int code = loading->unfinished_only
+                   ? 0
+                   : path_list(dir, M2_E_RESULTS, &names, loading->err);
 
     for (size_t i = 0; code == 0 && i < names.count; i++) {
         char *path;
@@ -297,14 +300,13 @@ static int add_experiment(struct loading *loading, const char *dir,
     return code != 0 ? code : add_actives(loading, dir, experiment);
 }
 
-int run_list_load(const char *root, const char *name, struct run_list *out,
-                  struct m2_error *err)
+static int load(struct loading *loading, const char *root, const char *name)
 {
-    struct loading loading = {.list = out, .err = err};
+    struct m2_error *err = loading->err;
     struct string_list names = {0};
     int code = 0;
 
-    *out = (struct run_list){0};
+    *loading->list = (struct run_list){0};
     if (name != NULL)
         code = string_list_add(&names, name, err);
     else if (file_exists(root))
@@ -315,11 +317,27 @@ int run_list_load(const char *root, const char *name, struct run_list *out,
         if (dir == NULL)
             code = M2_E_MEMORY;
         else if (names.items[i][0] != '.' && file_is_dir(dir))
-            code = add_experiment(&loading, dir, names.items[i]);
+            code = add_experiment(loading, dir, names.items[i]);
         free(dir);
     }
     string_list_free(&names);
     if (code != 0)
-        run_list_free(out);
+        run_list_free(loading->list);
     return code;
+}
+
+int run_list_load(const char *root, const char *name, struct run_list *out,
+                  struct m2_error *err)
+{
+    struct loading loading = {.list = out, .err = err};
+
+    return load(&loading, root, name);
+}
+
+int run_list_load_unfinished(const char *root, const char *name,
+                             struct run_list *out, struct m2_error *err)
+{
+    struct loading loading = {.list = out, .unfinished_only = true, .err = err};
+
+    return load(&loading, root, name);
 }

@@ -7,7 +7,8 @@
 
 #include "m2_plugin.h"
 
-/* pending running done stopped failed diverged oom interrupted */
+/* pending running done stopped failed diverged oom interrupted; stale is told
+ * by stale_mark (train/stale.h), for it looks at the data */
 struct run_entry {
     char *path;       /* directory */
     char *experiment; /* <name> */
@@ -27,6 +28,9 @@ struct run_list {
  * A damaged run is listed with its damage, never an error of the list. */
 int run_list_load(const char *root, const char *name, struct run_list *out,
                   struct m2_error *err);
+/* The same of unfinished runs only: what is published is not even listed. */
+int run_list_load_unfinished(const char *root, const char *name,
+                             struct run_list *out, struct m2_error *err);
 void run_list_free(struct run_list *list);
 
 /* The entry of one run directory. */

@@ -16,6 +16,7 @@ librunner_a_SOURCES += \
 	runner/train/rows.c runner/train/rows.h \
 	runner/train/scores.c runner/train/scores.h \
 	runner/train/session.c runner/train/session.h \
+	runner/train/stale.c runner/train/stale.h \
 	runner/train/tell.c runner/train/tell.h \
 	runner/train/trace.c runner/train/trace.h \
 	runner/train/trainer.c runner/train/trainer.h \

@@ -11,6 +11,7 @@ script_tests += \
 	tests/train/test_loop.sh \
 	tests/train/test_numerics.sh \
 	tests/train/test_sharing.sh \
+	tests/train/test_stale.sh \
 	tests/train/test_start.sh
 EXTRA_DIST += tests/train/example.sh
 
