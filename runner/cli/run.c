@@ -59,8 +59,11 @@ static int make_tasks(const struct resolved_sweep *resolved, const char *root,
         tasks[i].label = record->runs[i].label;
         tasks[i].identity = record->runs[i].identity;
         code = store_find_published(&place, &path, err);
-        if (code == 0 && path != NULL)
+        if (code == 0 && path != NULL) {
+            /* its publisher may have been killed before it had tidied up */
+            store_remove_leftovers(&place, path);
             code = note_published(&tasks[i], path, err);
+        }
         free(path);
     }
     return code;

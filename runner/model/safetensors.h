@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "m2_plugin.h"
+#include "util/file.h"
 #include "util/text.h"
 
 enum st_dtype { ST_F64, ST_F32, ST_F16, ST_BF16, ST_I64, ST_I32, ST_U8 };
@@ -66,8 +67,11 @@ int st_add_metadata(struct st_writer *writer, const char *key,
 int st_add(struct st_writer *writer, const char *name, enum st_dtype dtype,
            const int64_t *shape, int n_dims, const void *data,
            struct m2_error *err);
-/* Atomically: temporary file, fsync, rename, fsync of the directory. */
+/* Atomically: temporary file, fsync, rename, fsync of the directory.  After a
+ * failure of the disk errno is its cause. */
 int st_write(struct st_writer *writer, const char *path, struct m2_error *err);
+int st_write_at(struct st_writer *writer, const struct file_at *file,
+                struct m2_error *err);
 
 /* A seal: metadata KEY holds the SHA-256 of the whole file with the 64 digits
  * of the seal itself taken as zeros.  st_seal is called after everything else

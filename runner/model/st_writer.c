@@ -5,6 +5,8 @@
  * moments would double the memory of a run. */
 #include "model/safetensors.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,24 +94,50 @@ static int build_header(struct st_writer *writer, struct text *out,
     return 0;
 }
 
+/* A model has many small tensors: they travel together. */
+enum { OUTPUT_BLOCK = 32768 };
+
 struct output {
     const struct st_writer *writer;
     const struct text *header;
+    size_t used;
+    unsigned char block[OUTPUT_BLOCK];
 };
+
+static bool flush_output(struct output *output, int fd)
+{
+    size_t used = output->used;
+
+    output->used = 0;
+    return file_write_bytes(fd, output->block, used);
+}
+
+static bool put_output(struct output *output, int fd, const void *bytes,
+                       size_t size)
+{
+    if (size > OUTPUT_BLOCK - output->used && !flush_output(output, fd))
+        return false;
+    if (size > OUTPUT_BLOCK)
+        return file_write_bytes(fd, bytes, size);
+    if (size > 0)
+        memcpy(output->block + output->used, bytes, size);
+    output->used += size;
+    return true;
+}
 
 static bool write_output(void *context, int fd)
 {
-    const struct output *output = context;
+    struct output *output = context;
     const struct st_writer *writer = output->writer;
 
-    if (!file_write_bytes(fd, output->header->bytes, output->header->length))
+    if (!put_output(output, fd, output->header->bytes, output->header->length))
         return false;
     for (size_t i = 0; i < writer->n_entries; i++) {
-        if (!file_write_bytes(fd, writer->entries[i].data,
-                              writer->entries[i].bytes))
+        if (!put_output(output, fd, writer->entries[i].data,
+                        writer->entries[i].bytes))
             return false;
     }
-    return true;
+    return flush_output(output, fd);
 }
 
 struct st_writer *st_writer_new(void)
@@ -189,16 +217,27 @@ int st_add(struct st_writer *writer, const char *name, enum st_dtype dtype,
     return 0;
 }
 
-int st_write(struct st_writer *writer, const char *path, struct m2_error *err)
+int st_write_at(struct st_writer *writer, const struct file_at *file,
+                struct m2_error *err)
 {
     struct text header = {0};
-    struct output output = {writer, &header};
-    int result = build_header(writer, &header, err);
+    struct output output = {.writer = writer, .header = &header};
+    int saved, result = build_header(writer, &header, err);
 
     if (result == 0)
-        result = file_replace(path, write_output, &output, M2_E_RESULTS, err);
+        result =
+            file_replace_at(file, write_output, &output, M2_E_RESULTS, err);
+    saved = errno;
     text_free(&header);
+    errno = saved;
     return result;
+}
+
+int st_write(struct st_writer *writer, const char *path, struct m2_error *err)
+{
+    const struct file_at file = {AT_FDCWD, "", path};
+
+    return st_write_at(writer, &file, err);
 }
 
 /* SHA-256 of what st_write would write now. */

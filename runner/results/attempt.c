@@ -1,6 +1,8 @@
 /* An attempt that is ours: its facts, its heartbeat, letting it go. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,18 +69,45 @@ char *const *attempt_earlier(const struct attempt *attempt)
     return attempt->earlier;
 }
 
+struct file_at attempt_file(const struct attempt *attempt, const char *name)
+{
+    return (struct file_at){attempt->dirfd, attempt->path, name};
+}
+
 int attempt_copy_file(const struct attempt *attempt, const char *from_dir,
                       const char *name, struct m2_error *err)
 {
+    const struct file_at to = attempt_file(attempt, name);
     char *from = path_join(from_dir, name, err);
-    char *to = path_join(attempt->path, name, err);
-    int code = from == NULL || to == NULL
-                   ? M2_E_MEMORY
-                   : file_copy(from, to, M2_E_RESULTS, err);
+    int saved, code = from == NULL ? M2_E_MEMORY
+                                   : file_copy_at(from, &to, M2_E_RESULTS, err);
 
+    saved = errno;
     free(from);
-    free(to);
+    errno = saved;
     return code;
+}
+
+bool attempt_has_its_path(const struct attempt *attempt)
+{
+    struct stat ours, there;
+
+    return fstat(attempt->dirfd, &ours) == 0 &&
+           stat(attempt->path, &there) == 0 && ours.st_ino == there.st_ino &&
+           ours.st_dev == there.st_dev;
+}
+
+/* Numbers are taken one after the other. */
+static bool has_newer(const struct attempt *attempt)
+{
+    struct text path = {0};
+    bool found;
+
+    text_addf(&path, "%s/" ATTEMPT_FORMAT, attempt->active,
+              attempt->number + 1);
+    found = file_is_dir(text_string(&path));
+    text_free(&path);
+    return found;
 }
 
 bool attempt_superseded(const struct attempt *attempt)
@@ -93,7 +122,47 @@ bool attempt_superseded(const struct attempt *attempt)
         store_find_published(&attempt->place, &published, NULL) == 0)
         superseded = published != NULL;
     free(published);
-    return superseded;
+    return superseded || has_newer(attempt);
+}
+
+/* Only what has surely ended: a worker on a lost host may still need its
+ * files. */
+static bool is_dead(const char *dir)
+{
+    struct owner owner;
+    bool locked = false, dead = false;
+    int dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (dirfd < 0)
+        return false;
+    if (owner_read(dirfd, &owner, &locked, NULL) == 0)
+        dead = owner_judge(&owner, locked, NULL) == OWNER_DEAD;
+    close(dirfd);
+    return dead;
+}
+
+static bool remove_checkpoints(const char *dir)
+{
+    struct string_list names = {0};
+    char *path = path_join(dir, "checkpoints", NULL);
+    bool removed = path != NULL && is_dead(dir) &&
+                   path_list(path, M2_E_RESULTS, &names, NULL) == 0 &&
+                   names.count > 0 &&
+                   file_remove_tree(path, M2_E_RESULTS, NULL) == 0;
+
+    string_list_free(&names);
+    free(path);
+    return removed;
+}
+
+bool attempt_make_room(const struct attempt *attempt, const char *keep)
+{
+    bool made = false;
+
+    for (char *const *dir = attempt->earlier; *dir != NULL; dir++)
+        if (keep == NULL || strcmp(*dir, keep) != 0)
+            made = remove_checkpoints(*dir) || made;
+    return made;
 }
 
 int attempt_heartbeat(struct attempt *attempt, struct m2_error *err)
@@ -104,9 +173,10 @@ int attempt_heartbeat(struct attempt *attempt, struct m2_error *err)
         return 0;
     attempt->last_beat_s = now;
     if (attempt_superseded(attempt))
-        return m2_fail(err, M2_E_RESULTS,
-                       "%s: superseded: another process has finished this run",
-                       attempt->path);
+        return m2_fail(
+            err, M2_E_RESULTS,
+            "%s: superseded: another process has taken this run over",
+            attempt->path);
     return owner_beat(attempt->owner_fd, &attempt->owner, err);
 }
 
@@ -114,7 +184,8 @@ void attempt_discard(struct attempt *attempt)
 {
     if (attempt == NULL)
         return;
-    file_remove_tree(attempt->path, M2_E_RESULTS, NULL);
+    if (attempt_has_its_path(attempt))
+        file_remove_tree(attempt->path, M2_E_RESULTS, NULL);
     store_remove_if_idle(&attempt->place);
     attempt_release(attempt);
 }

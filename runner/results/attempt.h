@@ -6,7 +6,11 @@
  * Publish: fsync everything, then ONE rename to the published name.  The
  * rename fails on a folder that is there already, so the first wins and the
  * loser removes itself.  Whoever publishes removes the other attempts of the
- * run: one that still works is superseded, and leaves. */
+ * run: one that still works is superseded, and leaves.
+ *
+ * Files of an attempt are written through the descriptor of its folder: when
+ * the folder is gone, writing fails by ENOENT or ESTALE and harms nobody, even
+ * where another attempt has the same path by then. */
 #ifndef M2_RESULTS_ATTEMPT_H
 #define M2_RESULTS_ATTEMPT_H
 
@@ -14,6 +18,7 @@
 
 #include "results/owner.h"
 #include "results/store.h"
+#include "util/file.h"
 
 struct attempt; /* opaque */
 
@@ -46,6 +51,8 @@ int attempt_look(const struct run_place *place, struct owner_watch *watch,
 const char *attempt_path(const struct attempt *attempt);
 const char *attempt_label(const struct attempt *attempt);
 int attempt_dirfd(const struct attempt *attempt);
+/* A file of it; the name is borrowed. */
+struct file_at attempt_file(const struct attempt *attempt, const char *name);
 int attempt_number(const struct attempt *attempt);
 const struct owner *attempt_owner(const struct attempt *attempt);
 
@@ -53,8 +60,9 @@ const struct owner *attempt_owner(const struct attempt *attempt);
  * NULL and belongs to the attempt. */
 char *const *attempt_earlier(const struct attempt *attempt);
 
-/* True when another attempt has published the run: our files are gone, or will
- * be in a moment. */
+/* True when another attempt has published the run, so that our files are gone
+ * or will be in a moment, or when a newer attempt has been begun: somebody took
+ * us for dead. */
 bool attempt_superseded(const struct attempt *attempt);
 
 /* Call often; writes a heartbeat at most every ten seconds.  M2_E_RESULTS
@@ -69,6 +77,11 @@ int attempt_write_record(struct attempt *attempt, const json_t *record,
  * left out. */
 int attempt_copy_file(const struct attempt *attempt, const char *from_dir,
                       const char *name, struct m2_error *err);
+
+/* The disk is full: deletes the checkpoints of earlier attempts, but for those
+ * in `keep` (NULL: for none), and tells whether there were any.  Those of an
+ * owner that might live, on another host, stay. */
+bool attempt_make_room(const struct attempt *attempt, const char *keep);
 
 /* Publishes and frees the attempt.  *won_out is false when another attempt
  * was first and this one removed itself; *path_out is what is published. */

@@ -186,7 +186,7 @@ static int take_number(struct attempt *attempt, const char *prepared,
     for (int tries = 0; tries < MAX_NUMBER_TRIES; tries++) {
         enum owner_state state = OWNER_DEAD;
         struct text text = {0};
-        int newest = 0;
+        int cause, newest = 0;
         int code = list_attempts(attempt, &newest, err);
 
         if (code != 0)
@@ -201,7 +201,7 @@ static int take_number(struct attempt *attempt, const char *prepared,
         if (newest >= MAX_ATTEMPTS)
             return m2_fail(err, M2_E_RESULTS, "%s: too many attempts",
                            attempt->active);
-        text_addf(&text, "%s/%04d", attempt->active, newest + 1);
+        text_addf(&text, "%s/" ATTEMPT_FORMAT, attempt->active, newest + 1);
         free(attempt->path);
         attempt->path = text_steal(&text, err);
         attempt->number = newest + 1;
@@ -211,9 +211,14 @@ static int take_number(struct attempt *attempt, const char *prepared,
             *result = CLAIM_OWNED;
             return 0;
         }
-        if (errno != ENOTEMPTY && errno != EEXIST)
+        cause = errno;
+        if (attempt_has_its_path(attempt)) { /* done all the same */
+            *result = CLAIM_OWNED;
+            return 0;
+        }
+        if (cause != ENOTEMPTY && cause != EEXIST)
             return m2_fail(err, M2_E_RESULTS, "%s: cannot create: %s",
-                           attempt->path, strerror(errno));
+                           attempt->path, strerror(cause));
     }
     *result = CLAIM_HELD;
     return 0;
@@ -259,7 +264,7 @@ static int claim_once(const struct claim_request *request, enum claim *result,
     }
     if (code == 0 && *published_out != NULL) {
         *result = CLAIM_PUBLISHED;
-        store_remove_leftovers(&request->place);
+        store_remove_leftovers(&request->place, *published_out);
     }
     if (code == 0 && *result == CLAIM_OWNED)
         *out = attempt;

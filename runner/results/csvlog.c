@@ -19,25 +19,33 @@ struct csvlog {
     int64_t bytes;
 };
 
-/* A failed write is cut off again, so that what follows starts a line. */
+static int fail_errno(const struct csvlog *log, const char *what,
+                      struct m2_error *err)
+{
+    int cause = errno;
+
+    m2_fail(err, M2_E_RESULTS, "%s: cannot %s: %s", log->file, what,
+            strerror(cause));
+    errno = cause;
+    return M2_E_RESULTS;
+}
+
+/* What a failed write has left is cut off again, so that what follows starts a
+ * line. */
 static int append(struct csvlog *log, const struct text *text,
                   struct m2_error *err)
 {
-    int code = text_check(text, err);
-    ssize_t written;
+    int cause, code = text_check(text, err);
 
     if (code != 0)
         return code;
-    written = write(log->fd, text->bytes, text->length);
-    if (written != (ssize_t)text->length) {
-        int cause = written < 0 ? errno : ENOSPC;
-
-        if (ftruncate(log->fd, log->bytes) != 0)
-            cause = errno;
-        return m2_fail(err, M2_E_RESULTS, "%s: cannot write: %s", log->file,
-                       strerror(cause));
+    if (!file_write_bytes(log->fd, text->bytes, text->length)) {
+        cause = errno;
+        if (ftruncate(log->fd, log->bytes) == 0)
+            errno = cause;
+        return fail_errno(log, "write", err);
     }
-    log->bytes += written;
+    log->bytes += (int64_t)text->length;
     return 0;
 }
 
@@ -61,11 +69,13 @@ static int csvlog_open(int dirfd, const char *file, size_t n_columns,
         return M2_E_MEMORY;
     log->n_columns = n_columns;
     log->file = memory_string(file, err);
-    log->fd = openat(dirfd, file,
-                     O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-    if (log->file == NULL || log->fd < 0) {
-        int code = m2_fail(err, M2_E_RESULTS, "%s: cannot create: %s", file,
-                           strerror(errno));
+    log->fd = log->file != NULL
+                  ? file_open_at(&(struct file_at){dirfd, "", file},
+                                 O_RDWR | O_CREAT | O_TRUNC | O_APPEND,
+                                 M2_E_RESULTS, err)
+                  : -1;
+    if (log->fd < 0) {
+        int code = log->file != NULL ? M2_E_RESULTS : M2_E_MEMORY;
 
         csvlog_close(log);
         return code;
@@ -146,10 +156,7 @@ int64_t csvlog_bytes(const struct csvlog *log)
 
 int csvlog_sync(struct csvlog *log, struct m2_error *err)
 {
-    if (fsync(log->fd) != 0)
-        return m2_fail(err, M2_E_RESULTS, "%s: cannot sync: %s", log->file,
-                       strerror(errno));
-    return 0;
+    return file_sync(log->fd) ? 0 : fail_errno(log, "sync", err);
 }
 
 void csvlog_close(struct csvlog *log)

@@ -21,7 +21,8 @@ EXTRA_DIST += docs/results.md
 # A results folder for tests.
 results_folder = tests/unit/results_folder.c tests/unit/results_folder.h
 unit_tests += tests/unit/test_query tests/unit/test_owner \
-	tests/unit/test_attempt tests/unit/test_claim_race \
+	tests/unit/test_attempt tests/unit/test_attempt_files \
+	tests/unit/test_claim_race \
 	tests/unit/test_listing tests/unit/test_csvlog \
 	tests/unit/test_leaderboard tests/unit/test_driver \
 	tests/unit/test_results_damage tests/unit/test_facts \
@@ -29,6 +30,8 @@ unit_tests += tests/unit/test_query tests/unit/test_owner \
 tests_unit_test_listing_SOURCES = tests/unit/test_listing.c $(results_folder)
 tests_unit_test_attempt_SOURCES = tests/unit/test_attempt.c $(results_folder)
 tests_unit_test_attempt_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rename
+tests_unit_test_attempt_files_SOURCES = tests/unit/test_attempt_files.c \
+	$(results_folder)
 tests_unit_test_claim_race_SOURCES = tests/unit/test_claim_race.c \
 	$(results_folder)
 tests_unit_test_driver_SOURCES = tests/unit/test_driver.c $(results_folder)

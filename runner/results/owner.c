@@ -51,6 +51,20 @@ int owner_self(struct owner *out, struct m2_error *err)
     return 0;
 }
 
+static bool write_at_start(int fd, const char *bytes, size_t size)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        ssize_t n = pwrite(fd, bytes + done, size - done, (off_t)done);
+
+        if (n < 0 && errno != EINTR)
+            return false;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
 /* Every rewrite has the same length, so a reader never sees half of two. */
 static int owner_write(int fd, const struct owner *owner, struct m2_error *err)
 {
@@ -69,8 +83,7 @@ static int owner_write(int fd, const struct owner *owner, struct m2_error *err)
               owner->token, owner->pid, time_print(owner->start_ns, started),
               owner->start_ns, owner->heartbeat);
     code = text_check(&text, err);
-    if (code == 0 &&
-        pwrite(fd, text.bytes, text.length, 0) != (ssize_t)text.length)
+    if (code == 0 && !write_at_start(fd, text.bytes, text.length))
         code = m2_fail(err, M2_E_RESULTS, OWNER_FILE ": cannot write: %s",
                        strerror(errno));
     text_free(&text);
@@ -81,13 +94,11 @@ int owner_create(int dirfd, const struct owner *owner, int *fd_out,
                  struct m2_error *err)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int fd =
-        openat(dirfd, OWNER_FILE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    int code;
+    int code, fd = file_open_at(&(struct file_at){dirfd, "", OWNER_FILE},
+                                O_RDWR | O_CREAT | O_EXCL, M2_E_RESULTS, err);
 
     if (fd < 0)
-        return m2_fail(err, M2_E_RESULTS, OWNER_FILE ": cannot create: %s",
-                       strerror(errno));
+        return M2_E_RESULTS;
     if (fcntl(fd, F_OFD_SETLK, &lock) != 0)
         code = m2_fail(err, M2_E_RESULTS,
                        OWNER_FILE ": cannot lock: %s; the results folder "

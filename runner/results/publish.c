@@ -15,16 +15,14 @@
 int attempt_write_record(struct attempt *attempt, const json_t *record,
                          struct m2_error *err)
 {
-    char *path = path_join(attempt->path, RECORD_FILE, err);
+    const struct file_at file = attempt_file(attempt, RECORD_FILE);
     char *text = json_dumps(record, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    int code = path == NULL ? M2_E_MEMORY : 0;
+    int code = text == NULL ? m2_fail(err, M2_E_MEMORY, "%s/%s: out of memory",
+                                      file.dir, file.name)
+                            : file_write_at(&file, text, strlen(text),
+                                            M2_E_RESULTS, err);
 
-    if (code == 0 && text == NULL)
-        code = m2_fail(err, M2_E_MEMORY, "%s: out of memory", path);
-    if (code == 0)
-        code = file_write_atomic(path, text, strlen(text), M2_E_RESULTS, err);
     free(text);
-    free(path);
     return code;
 }
 
@@ -33,7 +31,7 @@ static int sync_path(const char *path, struct m2_error *err)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     int code = 0;
 
-    if (fd < 0 || fsync(fd) != 0)
+    if (fd < 0 || !file_sync(fd))
         code = m2_fail(err, M2_E_RESULTS, "%s: cannot sync: %s", path,
                        strerror(errno));
     if (fd >= 0)
@@ -82,12 +80,14 @@ static bool is_ours(const struct attempt *attempt, const char *published)
 static int rename_to(struct attempt *attempt, const char *published,
                      bool *won_out, struct m2_error *err)
 {
-    int cause;
+    int cause = ENOENT;
 
     *won_out = true;
-    if (rename(attempt->path, published) == 0)
-        return 0;
-    cause = errno;
+    if (attempt_has_its_path(attempt)) {
+        if (rename(attempt->path, published) == 0)
+            return 0;
+        cause = errno;
+    }
     if (is_ours(attempt, published))
         return 0;
     *won_out = false;
@@ -98,16 +98,6 @@ static int rename_to(struct attempt *attempt, const char *published,
                    attempt->path, published, strerror(cause));
 }
 
-/* owner.json tells an unfinished run from a published one. */
-static void remove_owner(const char *published)
-{
-    char *owner = path_join(published, "owner.json", NULL);
-
-    if (owner != NULL)
-        unlink(owner);
-    free(owner);
-}
-
 /* Has somebody else published, perhaps under another label?  The label of a
  * run that was given up and begun again is chosen anew. */
 static int find_winner(const struct attempt *attempt, char **path_out,
@@ -116,10 +106,37 @@ static int find_winner(const struct attempt *attempt, char **path_out,
     int code = store_find_published(&attempt->place, path_out, err);
 
     if (code == 0 && *path_out != NULL)
-        store_remove_leftovers(&attempt->place);
+        store_remove_leftovers(&attempt->place, *path_out);
     return code;
 }
 
+/* The rename was not ours. */
+static int take_winner(const struct attempt *attempt, char **path_out,
+                       struct m2_error *err)
+{
+    int code = find_winner(attempt, path_out, err);
+
+    if (code == 0 && *path_out == NULL)
+        code = m2_fail(err, M2_E_RESULTS,
+                       "%s has gone, and nobody has published the run",
+                       attempt->path);
+    return code;
+}
+
+static int sync_published(const char *experiment, const char *published,
+                          struct m2_error *err)
+{
+    struct m2_error cause;
+
+    if (file_sync_dir(experiment, M2_E_RESULTS, &cause) == 0)
+        return 0;
+    return m2_fail(err, M2_E_RESULTS,
+                   "%s is published, but may be lost in a power failure: "
+                   "cannot sync %s",
+                   published, cause.text);
+}
+
+/* Everything after the rename can be done by a later run as well. */
 static int publish_ours(struct attempt *attempt, bool *won_out, char **path_out,
                         struct m2_error *err)
 {
@@ -133,17 +150,12 @@ static int publish_ours(struct attempt *attempt, bool *won_out, char **path_out,
         code = sync_tree(attempt->path, err);
     if (code == 0)
         code = rename_to(attempt, published, won_out, err);
-    if (code == 0)
-        code = file_sync_dir(experiment, M2_E_RESULTS, err);
     if (code == 0 && !*won_out) {
-        code = find_winner(attempt, path_out, err);
-        if (code == 0 && *path_out == NULL)
-            code = m2_fail(err, M2_E_RESULTS,
-                           "%s has gone, and nobody has published the run",
-                           attempt->path);
+        code = take_winner(attempt, path_out, err);
     } else if (code == 0) {
-        remove_owner(published);
-        store_remove_leftovers(&attempt->place);
+        code = sync_published(experiment, published, err);
+        if (code == 0)
+            store_remove_leftovers(&attempt->place, published);
         *path_out = published;
         published = NULL;
     }
@@ -160,10 +172,14 @@ int attempt_publish(struct attempt *attempt, bool *won_out, char **path_out,
     *won_out = false;
     if (code == 0 && *path_out == NULL) {
         code = publish_ours(attempt, won_out, path_out, err);
-        if (code == M2_E_RESULTS && attempt_superseded(attempt) &&
+        if (code == M2_E_RESULTS && !*won_out && attempt_superseded(attempt) &&
             find_winner(attempt, path_out, NULL) == 0 && *path_out != NULL)
             code = 0;
     }
     attempt_release(attempt);
+    if (code != 0) {
+        free(*path_out);
+        *path_out = NULL;
+    }
     return code;
 }

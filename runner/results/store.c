@@ -121,10 +121,15 @@ int store_find_published(const struct run_place *place, char **path_out,
     return code;
 }
 
-void store_remove_leftovers(const struct run_place *place)
+void store_remove_leftovers(const struct run_place *place,
+                            const char *published)
 {
     char *active = store_active_path(place);
+    char *owner = path_join(published, "owner.json", NULL);
 
+    if (owner != NULL)
+        unlink(owner);
+    free(owner);
     if (active != NULL)
         file_remove_tree(active, M2_E_RESULTS, NULL);
     free(active);

@@ -44,9 +44,11 @@ char *store_published_path(const struct run_place *place, const char *label);
 int store_find_published(const struct run_place *place, char **path_out,
                          struct m2_error *err);
 
-/* Removes what unfinished attempts of a published run left behind.  Failing
- * harms nobody: a later run tries again. */
-void store_remove_leftovers(const struct run_place *place);
+/* Removes what unfinished attempts of a published run left behind, and the
+ * owner.json of whoever was killed before it could.  Failing harms nobody: a
+ * later run tries again. */
+void store_remove_leftovers(const struct run_place *place,
+                            const char *published);
 
 /* Removes .active/<hash12> when no attempt is in it. */
 void store_remove_if_idle(const struct run_place *place);

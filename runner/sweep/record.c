@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "config/identity.h"
+#include "results/owner.h"
 #include "results/store.h"
 #include "util/file.h"
 #include "util/memory.h"
@@ -106,15 +107,18 @@ static int check_existing(const char *path, const struct text *text,
     return code;
 }
 
-/* Two invocations may write the same record at once: each into a file of its
- * own, and link() keeps what is there. */
+/* Two invocations may write the same record at once, on two machines perhaps:
+ * each into a file of its own, and link() keeps what is there. */
 static int create_record(const char *path, const struct text *text,
                          struct m2_error *err)
 {
     struct text mine = {0};
-    int code;
+    struct owner self;
+    int code = owner_self(&self, err);
 
-    text_addf(&mine, "%s.%ld", path, (long)getpid());
+    if (code != 0)
+        return code;
+    text_addf(&mine, "%s.%s", path, self.token);
     code = text_check(&mine, err);
     if (code == 0)
         code = file_write_atomic(text_string(&mine), text->bytes, text->length,

@@ -1,6 +1,7 @@
 /* Writing and reading checkpoints. */
 #include "train/checkpoint.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -154,13 +155,15 @@ static int add_identity(struct st_writer *st,
     return code;
 }
 
-int checkpoint_write(struct checkpoint_writer *writer, const char *path,
+int checkpoint_write(struct checkpoint_writer *writer,
+                     const struct file_at *file,
                      const struct checkpoint_identity *identity,
                      const struct train_state *state, struct m2_error *err)
 {
     struct st_writer *st = st_writer_new();
-    int code = st == NULL ? m2_fail(err, M2_E_MEMORY, "%s: out of memory", path)
-                          : download_arenas(writer, err);
+    int saved, code = st == NULL ? m2_fail(err, M2_E_MEMORY,
+                                           "%s: out of memory", file->name)
+                                 : download_arenas(writer, err);
 
     if (code == 0)
         code = add_identity(st, identity, err);
@@ -171,8 +174,10 @@ int checkpoint_write(struct checkpoint_writer *writer, const char *path,
     if (code == 0)
         code = st_seal(st, SHA_KEY, err);
     if (code == 0)
-        code = st_write(st, path, err);
+        code = st_write_at(st, file, err);
+    saved = errno;
     st_writer_free(st);
+    errno = saved;
     return code;
 }
 

@@ -44,8 +44,10 @@ int checkpoint_writer_create(struct m2_device *device, struct model *model,
                              struct m2_error *err);
 void checkpoint_writer_free(struct checkpoint_writer *writer);
 
-/* Writes the file atomically; the previous one stays until then. */
-int checkpoint_write(struct checkpoint_writer *writer, const char *path,
+/* Writes the file atomically; the previous one stays until then.  After a
+ * failure of the disk errno is its cause. */
+int checkpoint_write(struct checkpoint_writer *writer,
+                     const struct file_at *file,
                      const struct checkpoint_identity *identity,
                      const struct train_state *state, struct m2_error *err);
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "results/attempt.h"
 #include "results/listing.h"
@@ -51,54 +52,57 @@ static bool stop_requested(void *context)
            job->request->stop_requested(job->request->context);
 }
 
+/* Only the checkpoint that the run goes on from is needed, and that one until
+ * there is a newer one. */
+static bool make_room(void *context, bool saved)
+{
+    const struct job *job = context;
+
+    if (!saved && !job->resume.found)
+        return false;
+    return attempt_make_room(job->attempt, saved ? NULL : job->resume.dir);
+}
+
 /* ---- files of the attempt ---------------------------------------------- */
 
 static int write_file(const struct job *job, const char *name, const char *text,
-                      struct m2_error *err)
+                      size_t size, struct m2_error *err)
 {
-    char *path = path_join(attempt_path(job->attempt), name, err);
-    int code = path == NULL ? M2_E_MEMORY
-                            : file_write_atomic(path, text, strlen(text),
-                                                M2_E_RESULTS, err);
+    const struct file_at file = attempt_file(job->attempt, name);
 
-    free(path);
-    return code;
+    return file_write_at(&file, text, size, M2_E_RESULTS, err);
 }
 
 /* log.txt begins with what an earlier attempt said. */
 static int open_log(const struct job *job, struct m2_error *err)
 {
+    const struct file_at file = attempt_file(job->attempt, "log.txt");
     const char *earlier = attempt_earlier(job->attempt)[0];
-    char *path = path_join(attempt_path(job->attempt), "log.txt", err);
     char *from = earlier != NULL ? path_join(earlier, "log.txt", err) : NULL;
     struct text text = {0};
-    int code = path == NULL ? M2_E_MEMORY : 0;
+    int code = 0;
 
-    if (code == 0 && from != NULL && file_exists(from) &&
+    if (from != NULL && file_exists(from) &&
         file_read(from, (size_t)1 << 28, M2_E_RESULTS, &text, NULL) == 0)
-        code = file_write_atomic(path, text_string(&text), text.length,
-                                 M2_E_RESULTS, err);
+        code = write_file(job, "log.txt", text_string(&text), text.length, err);
     if (code == 0)
-        code = log_open(path, err);
+        code = log_open_at(&file, err);
     text_free(&text);
     free(from);
-    free(path);
     return code;
 }
 
 static int begin_files(const struct job *job, struct m2_error *err)
 {
-    char *checkpoints =
-        path_join(attempt_path(job->attempt), "checkpoints", err);
-    int code = checkpoints == NULL
-                   ? M2_E_MEMORY
-                   : file_make_dirs(checkpoints, M2_E_RESULTS, err);
+    const struct file_at checkpoints =
+        attempt_file(job->attempt, "checkpoints");
+    const char *config = job->request->config_text;
+    int code = file_make_dir_at(&checkpoints, M2_E_RESULTS, err);
 
-    free(checkpoints);
     if (code == 0)
         code = open_log(job, err);
     if (code == 0)
-        code = write_file(job, "config.yaml", job->request->config_text, err);
+        code = write_file(job, "config.yaml", config, strlen(config), err);
     return code;
 }
 
@@ -220,6 +224,7 @@ static int train(struct job *job, struct m2_error *err)
         .cut_after = job->request->cut_after,
         .after_step = after_step,
         .stop_requested = stop_requested,
+        .make_room = make_room,
         .context = job,
     };
 
@@ -323,15 +328,25 @@ static const char *state_of(int code)
 /* Without a checkpoint there is nothing that a later attempt could use. */
 static bool has_checkpoint(const struct job *job)
 {
-    struct string_list names = {0};
-    char *dir = path_join(attempt_path(job->attempt), "checkpoints", NULL);
-    bool found = dir != NULL &&
-                 path_list(dir, M2_E_RESULTS, &names, NULL) == 0 &&
-                 names.count > 0;
+    static const char *const names[] = {"checkpoints/last.safetensors",
+                                        "checkpoints/best.safetensors"};
+    int dirfd = attempt_dirfd(job->attempt);
 
-    string_list_free(&names);
-    free(dir);
-    return found;
+    return faccessat(dirfd, names[0], F_OK, 0) == 0 ||
+           faccessat(dirfd, names[1], F_OK, 0) == 0;
+}
+
+/* A full disk, or a folder that cannot be written any more: nothing is lost
+ * but the steps since the last checkpoint.  The record is written where there
+ * is still room for it. */
+static void end_unwritable(struct job *job, struct m2_error *err)
+{
+    struct m2_error cause = *err;
+
+    write_record(job, "stopped", cause.text, NULL);
+    m2_fail(err, M2_E_RESULTS,
+            "%.1500s; %s keeps the last checkpoint, the same command continues",
+            cause.text, attempt_path(job->attempt));
 }
 
 /* The run cannot go on, for the reason in err. */
@@ -347,6 +362,8 @@ static int end_failed(struct job *job, int code, struct m2_error *err)
         log_close();
         attempt_discard(job->attempt);
         job->attempt = NULL;
+    } else if (code == M2_E_RESULTS) {
+        end_unwritable(job, err);
     }
     return code;
 }

@@ -1,6 +1,7 @@
 /* The newest valid checkpoint of the earlier attempts. */
 #include "train/resume.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,13 +168,25 @@ static int check_numerics(const struct resume_request *request,
                    point->file.path, found, request->numerics);
 }
 
+/* On a full disk what lies in the way is what no attempt goes on from. */
+static int copy_best(const struct attempt *attempt, const char *dir,
+                     struct m2_error *err)
+{
+    int code = attempt_copy_file(attempt, dir, BEST_FILE, err);
+
+    if (code == M2_E_RESULTS && (errno == ENOSPC || errno == EDQUOT) &&
+        attempt_make_room(attempt, dir))
+        code = attempt_copy_file(attempt, dir, BEST_FILE, err);
+    return code;
+}
+
 static int go_on(const struct resume_request *request,
                  struct resume_point *point, struct m2_error *err)
 {
     int code = check_numerics(request, point, err);
 
     if (code == 0)
-        code = attempt_copy_file(request->attempt, point->dir, BEST_FILE, err);
+        code = copy_best(request->attempt, point->dir, err);
     if (code != 0)
         return code;
     point->resume.file = &point->file;

@@ -1,18 +1,22 @@
 /* The loop: batches, gradients, updates, evaluations, checkpoints. */
 #include "train/trainer.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "plugins/loader.h"
 #include "results/metric.h"
 #include "train/rows.h"
 #include "train/update.h"
 #include "util/log.h"
-#include "util/path.h"
 #include "util/timefmt.h"
+
+#define LAST_FILE "checkpoints/last.safetensors"
+#define BEST_FILE "checkpoints/best.safetensors"
 
 struct trainer {
     const struct trainer_request *request;
@@ -24,9 +28,9 @@ struct trainer {
     struct updater *updater;
     struct checkpoint_writer *writer;
     struct rows *rows;
-    char *last_path, *best_path;
     char *scaling; /* text for checkpoints */
     int64_t n_windows, saved_step;
+    bool saved; /* by this process */
     double started_s, step_loss;
 };
 
@@ -78,21 +82,52 @@ static int one_step(struct trainer *trainer, struct m2_error *err)
 
 /* ---- rows, evaluations, checkpoints -------------------------------------- */
 
-static int save(struct trainer *trainer, const char *path, struct m2_error *err)
+static int write_checkpoint(struct trainer *trainer, const char *name,
+                            struct m2_error *err)
 {
+    const struct trainer_request *request = trainer->request;
+    const struct file_at file = {request->dirfd, request->dir, name};
     const struct checkpoint_identity identity = {
         .identity = trainer->request->identity,
         .backend = trainer->session->backend->descriptor->name,
         .numerics = trainer->session->numerics,
         .scaling = trainer->scaling,
     };
+
+    return checkpoint_write(trainer->writer, &file, &identity, trainer->state,
+                            err);
+}
+
+/* The disk is full: deletes what no later attempt would go on from.  Where the
+ * best checkpoint is of this very step, that is the last one; for the rest the
+ * owner of the folder is asked. */
+static bool make_room(const struct trainer *trainer, const char *name)
+{
+    const struct trainer_request *request = trainer->request;
+    bool made = request->make_room != NULL &&
+                request->make_room(request->context, trainer->saved);
+
+    if (strcmp(name, LAST_FILE) == 0 && trainer->saved &&
+        trainer->saved_step == trainer->state->step &&
+        unlinkat(request->dirfd, LAST_FILE, 0) == 0)
+        made = true;
+    return made;
+}
+
+static int save(struct trainer *trainer, const char *name, struct m2_error *err)
+{
     int code = rows_sync(trainer->rows, &trainer->state->metrics_bytes, err);
 
-    if (code == 0)
-        code = checkpoint_write(trainer->writer, path, &identity,
-                                trainer->state, err);
-    if (code == 0)
+    if (code != 0)
+        return code;
+    code = write_checkpoint(trainer, name, err);
+    if (code == M2_E_RESULTS && (errno == ENOSPC || errno == EDQUOT) &&
+        make_room(trainer, name))
+        code = write_checkpoint(trainer, name, err);
+    if (code == 0) {
         trainer->saved_step = trainer->state->step;
+        trainer->saved = true;
+    }
     return code;
 }
 
@@ -185,7 +220,7 @@ static int evaluate(struct trainer *trainer, struct m2_error *err)
     if (code == 0)
         tell_evaluation(trainer, score, is_best);
     if (code == 0 && is_best && trainer->config->checkpoint.keep_best > 0)
-        code = save(trainer, trainer->best_path, err);
+        code = save(trainer, BEST_FILE, err);
     return code;
 }
 
@@ -223,7 +258,7 @@ static int after_step(struct trainer *trainer, bool *done_out,
         last = true;
     }
     if (code == 0 && (last || is_due(trainer, config->checkpoint.every)))
-        code = save(trainer, trainer->last_path, err);
+        code = save(trainer, LAST_FILE, err);
     *done_out = last;
     return code;
 }
@@ -251,7 +286,7 @@ static void tell_progress(struct trainer *trainer, struct train_progress *out)
 
 static int stop(struct trainer *trainer, struct m2_error *err)
 {
-    int code = save(trainer, trainer->last_path, err);
+    int code = save(trainer, LAST_FILE, err);
 
     if (code != 0)
         return code;
@@ -274,7 +309,7 @@ static int save_again(struct trainer *trainer, struct m2_error *err)
 {
     trainer->outcome->early_stopped =
         trainer->state->step < trainer->outcome->total_steps;
-    return save(trainer, trainer->last_path, err);
+    return save(trainer, LAST_FILE, err);
 }
 
 static int loop(struct trainer *trainer, struct m2_error *err)
@@ -328,21 +363,14 @@ static int check_metric(const struct trainer *trainer,
     return code;
 }
 
-static int make_paths(struct trainer *trainer, struct m2_error *err)
+static int describe_scaling(struct trainer *trainer, struct m2_error *err)
 {
     struct text text = {0};
 
-    trainer->last_path =
-        path_join(trainer->request->dir, "checkpoints/last.safetensors", err);
-    trainer->best_path =
-        path_join(trainer->request->dir, "checkpoints/best.safetensors", err);
     if (session_scaling_text(trainer->session, &text, err) == 0)
         trainer->scaling = text_steal(&text, err);
     text_free(&text);
-    return trainer->last_path == NULL || trainer->best_path == NULL ||
-                   trainer->scaling == NULL
-               ? M2_E_MEMORY
-               : 0;
+    return trainer->scaling == NULL ? M2_E_MEMORY : 0;
 }
 
 static int allocate(struct trainer *trainer, struct m2_error *err)
@@ -355,7 +383,7 @@ static int allocate(struct trainer *trainer, struct m2_error *err)
         code = checkpoint_writer_create(session->device, session->model,
                                         updater_optimiser(trainer->updater),
                                         &trainer->writer, err);
-    return code != 0 ? code : make_paths(trainer, err);
+    return code != 0 ? code : describe_scaling(trainer, err);
 }
 
 /* Parameters from a checkpoint, from init_from, or fresh. */
@@ -404,8 +432,6 @@ static void tear_down(struct trainer *trainer)
     rows_close(trainer->rows);
     checkpoint_writer_free(trainer->writer);
     updater_free(trainer->updater);
-    free(trainer->last_path);
-    free(trainer->best_path);
     free(trainer->scaling);
 }
 

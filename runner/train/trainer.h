@@ -40,6 +40,10 @@ struct trainer_request {
     int (*after_step)(void *context, const struct train_progress *progress,
                       struct m2_error *err);
     bool (*stop_requested)(void *context);
+    /* The disk is full.  Deletes what is not needed any more and returns
+     * whether there was any; `saved`: this process has written a checkpoint,
+     * so that earlier attempts' are not needed.  May be NULL. */
+    bool (*make_room)(void *context, bool saved);
     void *context;
 };
 

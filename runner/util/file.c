@@ -69,16 +69,6 @@ bool file_write_bytes(int fd, const void *bytes, size_t size)
     return true;
 }
 
-/* dir/.name.tmp for dir/name */
-static char *temporary_name(const char *dir, const char *path,
-                            struct m2_error *err)
-{
-    struct text name = {0};
-
-    text_addf(&name, "%s/.%s.tmp", dir, path_basename(path));
-    return text_steal(&name, err);
-}
-
 /* Removes `name` in the open directory; true also when it is not there. */
 static bool remove_at(int parent, const char *name)
 {
@@ -168,42 +158,137 @@ int file_read(const char *path, size_t limit, int code, struct text *out,
     return result;
 }
 
-/* Whatever fails, errno tells of it and `temporary` is gone. */
-static bool replace(const char *temporary, const char *path,
-                    bool (*write)(void *context, int fd), void *context)
+/* Signals and interrupted mounts are no reason to give up. */
+static int open_at(int dirfd, const char *name, int flags)
 {
-    int saved;
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int fd;
+
+    do
+        fd = openat(dirfd, name, flags | O_CLOEXEC, 0666);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+static bool mkdir_at(int dirfd, const char *name)
+{
+    int result;
+
+    do
+        result = mkdirat(dirfd, name, 0777);
+    while (result != 0 && errno == EINTR);
+    return result == 0;
+}
+
+bool file_sync(int fd)
+{
+    int result;
+
+    do
+        result = fsync(fd);
+    while (result != 0 && errno == EINTR);
+    return result == 0;
+}
+
+/* A network file system may have done what it says has failed, and was sent
+ * twice: then the file is there. */
+static bool rename_at(int dirfd, const char *from, const char *to,
+                      const struct stat *facts)
+{
+    int cause;
+    struct stat found;
+
+    if (renameat(dirfd, from, dirfd, to) == 0)
+        return true;
+    cause = errno;
+    if (fstatat(dirfd, to, &found, AT_SYMLINK_NOFOLLOW) == 0 &&
+        found.st_ino == facts->st_ino && found.st_dev == facts->st_dev)
+        return true;
+    errno = cause;
+    return false;
+}
+
+/* Whatever fails, errno tells of it and `temporary` is gone. */
+static bool replace_in(int dirfd, const char *temporary, const char *name,
+                       bool (*write)(void *context, int fd), void *context)
+{
+    struct stat facts;
+    int saved, fd = open_at(dirfd, temporary, O_WRONLY | O_CREAT | O_TRUNC);
+    bool written;
 
     if (fd < 0)
         return false;
-    if (write(context, fd) && fsync(fd) == 0) {
-        if (close(fd) == 0 && rename(temporary, path) == 0)
-            return true;
-        fd = -1;
-    }
+    written = write(context, fd) && file_sync(fd) && fstat(fd, &facts) == 0;
     saved = errno;
-    if (fd >= 0)
-        close(fd);
-    unlink(temporary);
+    close(fd);
+    errno = saved;
+    if (written && rename_at(dirfd, temporary, name, &facts))
+        return true;
+    saved = errno;
+    unlinkat(dirfd, temporary, 0);
     errno = saved;
     return false;
+}
+
+/* some file systems cannot sync a directory, and say so by EINVAL */
+static bool sync_dir(int dirfd)
+{
+    return file_sync(dirfd) || errno == EINVAL;
+}
+
+static int fail_at(struct m2_error *err, int code, const struct file_at *file)
+{
+    int cause = errno;
+
+    m2_fail(err, code, "%s%s%s: %s", file->dir, *file->dir != '\0' ? "/" : "",
+            file->name, strerror(cause));
+    errno = cause;
+    return code;
+}
+
+int file_open_at(const struct file_at *file, int flags, int code,
+                 struct m2_error *err)
+{
+    int fd = open_at(file->dirfd, file->name, flags);
+
+    if (fd < 0)
+        fail_at(err, code, file);
+    return fd;
+}
+
+int file_replace_at(const struct file_at *file,
+                    bool (*write)(void *context, int fd), void *context,
+                    int code, struct m2_error *err)
+{
+    const char *name = path_basename(file->name);
+    char *dir = path_dirname(file->name, err);
+    struct text temporary = {0};
+    int dirfd = -1, result = M2_E_MEMORY;
+
+    text_addf(&temporary, ".%s.tmp", name);
+    if (dir != NULL && text_check(&temporary, err) == 0) {
+        dirfd = open_at(file->dirfd, dir, O_RDONLY | O_DIRECTORY);
+        result = dirfd >= 0 &&
+                         replace_in(dirfd, text_string(&temporary), name, write,
+                                    context) &&
+                         sync_dir(dirfd)
+                     ? 0
+                     : fail_at(err, code, file);
+    }
+    int saved = errno;
+    if (dirfd >= 0)
+        close(dirfd);
+    text_free(&temporary);
+    free(dir);
+    errno = saved;
+    return result;
 }
 
 int file_replace(const char *path, bool (*write)(void *context, int fd),
                  void *context, int code, struct m2_error *err)
 {
-    char *dir = path_dirname(path, err);
-    char *temporary = dir != NULL ? temporary_name(dir, path, err) : NULL;
-    int result = M2_E_MEMORY;
+    const struct file_at file = {AT_FDCWD, "", path};
 
-    if (temporary != NULL)
-        result = replace(temporary, path, write, context)
-                     ? file_sync_dir(dir, code, err)
-                     : fail_errno(err, code, path);
-    free(temporary);
-    free(dir);
-    return result;
+    return file_replace_at(&file, write, context, code, err);
 }
 
 struct bytes {
@@ -218,12 +303,20 @@ static bool write_given(void *context, int fd)
     return file_write_bytes(fd, given->bytes, given->size);
 }
 
-int file_write_atomic(const char *path, const void *bytes, size_t size,
-                      int code, struct m2_error *err)
+int file_write_at(const struct file_at *file, const void *bytes, size_t size,
+                  int code, struct m2_error *err)
 {
     struct bytes given = {bytes, size};
 
-    return file_replace(path, write_given, &given, code, err);
+    return file_replace_at(file, write_given, &given, code, err);
+}
+
+int file_write_atomic(const char *path, const void *bytes, size_t size,
+                      int code, struct m2_error *err)
+{
+    const struct file_at file = {AT_FDCWD, "", path};
+
+    return file_write_at(&file, bytes, size, code, err);
 }
 
 static bool write_copy(void *context, int fd)
@@ -241,22 +334,39 @@ static bool write_copy(void *context, int fd)
     return true;
 }
 
-int file_copy(const char *from, const char *to, int code, struct m2_error *err)
+int file_copy_at(const char *from, const struct file_at *to, int code,
+                 struct m2_error *err)
 {
-    int result, fd = open(from, O_RDONLY | O_CLOEXEC);
+    int result, saved, fd = open_at(AT_FDCWD, from, O_RDONLY);
 
     if (fd < 0)
         return errno == ENOENT ? 0 : fail_errno(err, code, from);
-    result = file_replace(to, write_copy, &fd, code, err);
+    result = file_replace_at(to, write_copy, &fd, code, err);
+    saved = errno;
     close(fd);
+    errno = saved;
     return result;
+}
+
+int file_copy(const char *from, const char *to, int code, struct m2_error *err)
+{
+    const struct file_at file = {AT_FDCWD, "", to};
+
+    return file_copy_at(from, &file, code, err);
+}
+
+int file_make_dir_at(const struct file_at *dir, int code, struct m2_error *err)
+{
+    return mkdir_at(dir->dirfd, dir->name) || errno == EEXIST
+               ? 0
+               : fail_at(err, code, dir);
 }
 
 static int make_dir(const char *path, int code, struct m2_error *err)
 {
     int cause;
 
-    if (mkdir(path, 0777) == 0)
+    if (mkdir_at(AT_FDCWD, path))
         return 0;
     cause = errno; /* what stat says below is no reason */
     if (file_is_dir(path))
@@ -286,12 +396,11 @@ int file_make_dirs(const char *path, int code, struct m2_error *err)
 int file_sync_dir(const char *path, int code, struct m2_error *err)
 {
     int result = 0;
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
 
     if (fd < 0)
         return fail_errno(err, code, path);
-    /* some file systems cannot sync a directory, and say so by EINVAL */
-    if (fsync(fd) != 0 && errno != EINVAL)
+    if (!sync_dir(fd))
         result = fail_errno(err, code, path);
     close(fd);
     return result;

@@ -119,17 +119,25 @@ void log_note(const char *format, ...)
     va_end(arguments);
 }
 
-int log_open(const char *path, struct m2_error *err)
+int log_open_at(const struct file_at *file, struct m2_error *err)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    int fd =
+        file_open_at(file, O_WRONLY | O_CREAT | O_APPEND, M2_E_RESULTS, err);
 
     if (fd < 0)
-        return m2_fail(err, M2_E_RESULTS, "%s: %s", path, strerror(errno));
+        return M2_E_RESULTS;
     log_close();
     pthread_mutex_lock(&sink.lock);
     sink.file = fd;
     pthread_mutex_unlock(&sink.lock);
     return 0;
+}
+
+int log_open(const char *path, struct m2_error *err)
+{
+    const struct file_at file = {AT_FDCWD, "", path};
+
+    return log_open_at(&file, err);
 }
 
 void log_close(void)

@@ -8,6 +8,7 @@
 #define M2_UTIL_LOG_H
 
 #include "m2_plugin.h"
+#include "util/file.h"
 
 enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DETAIL, LOG_NOTE };
 
@@ -31,6 +32,7 @@ __attribute__((format(printf, 1, 2))) void log_note(const char *format, ...);
 
 /* From now on messages go to this file, too, appended; log_close ends that. */
 int log_open(const char *path, struct m2_error *err);
+int log_open_at(const struct file_at *file, struct m2_error *err);
 void log_close(void);
 
 /* Called before each message to stderr, under the lock of the sink: erases a

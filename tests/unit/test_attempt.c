@@ -15,6 +15,7 @@
 static enum {
     RENAME_PLAIN,
     RENAME_SENT_TWICE,
+    CLAIM_SENT_TWICE,
     RENAME_TOO_LATE,
     RENAME_OF_NOTHING, /* and nobody has published */
     RENAME_OTHER_LABEL /* the same, but somebody has */
@@ -30,7 +31,8 @@ int __wrap_rename(const char *from, const char *to)
 {
     bool is_publishing = strstr(to, ".active") == NULL;
 
-    if (is_publishing && rename_fault == RENAME_SENT_TWICE) {
+    if (rename_fault ==
+        (is_publishing ? RENAME_SENT_TWICE : CLAIM_SENT_TWICE)) {
         rename_fault = RENAME_PLAIN;
         assert_int_equal(__real_rename(from, to), 0);
     } else if (is_publishing && rename_fault == RENAME_TOO_LATE) {
@@ -292,14 +294,15 @@ static void who_is_superseded_is_told_and_discards_itself(void **state)
 
     request.takeover = true;
     fast = folder_claim(&request, CLAIM_OWNED);
-    assert_false(attempt_superseded(slow));
+    assert_true(attempt_superseded(slow));
+    assert_false(attempt_superseded(fast));
+    slow->last_beat_s -= 11;
+    assert_fails(attempt_heartbeat(slow, &err), M2_E_RESULTS,
+                 "0001: superseded: another process has taken this run over",
+                 &err);
     write_record(fast);
     publish(fast, true, path);
     assert_true(attempt_superseded(slow));
-    slow->last_beat_s -= 11;
-    assert_fails(attempt_heartbeat(slow, &err), M2_E_RESULTS,
-                 "0001: superseded: another process has finished this run",
-                 &err);
     publish(slow, false, path);
 }
 
@@ -330,6 +333,18 @@ static void a_rename_that_failed_although_it_worked_is_a_win(void **state)
 }
 
 /* Somebody publishes between our look and our rename. */
+static void a_claim_that_failed_although_it_worked_is_a_claim(void **state)
+{
+    struct claim_request request = make_request(*state);
+    struct attempt *attempt;
+
+    rename_fault = CLAIM_SENT_TWICE;
+    attempt = folder_claim(&request, CLAIM_OWNED);
+    assert_int_equal(attempt_number(attempt), 1);
+    assert_false(attempt_superseded(attempt));
+    attempt_release(attempt);
+}
+
 static void a_rename_onto_a_published_run_loses(void **state)
 {
     const char *root = *state;
@@ -470,6 +485,7 @@ int main(void)
         TEST(who_is_superseded_is_told_and_discards_itself),
         TEST(the_second_to_publish_removes_itself),
         TEST(a_rename_that_failed_although_it_worked_is_a_win),
+        TEST(a_claim_that_failed_although_it_worked_is_a_claim),
         TEST(a_rename_onto_a_published_run_loses),
         TEST(who_publishes_under_another_label_wins_too),
         TEST(an_attempt_that_has_gone_is_not_published),

@@ -1,6 +1,8 @@
 /* Checkpoints: written and read back, and refused when a bit has changed. */
 #include "train/checkpoint.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -93,9 +95,10 @@ static int close_fixture(void **state)
 static void write_to(const struct fixture *f, const char *path,
                      const struct train_state *train)
 {
+    const struct file_at file = {AT_FDCWD, "", path};
     struct m2_error err;
 
-    assert_ok(checkpoint_write(f->writer, path, &identity, train, &err), &err);
+    assert_ok(checkpoint_write(f->writer, &file, &identity, train, &err), &err);
 }
 
 static void read_bytes(const char *path, struct text *out)
@@ -336,6 +339,7 @@ static void a_checkpoint_that_cannot_be_written_spares_the_old_one(void **state)
 {
     const struct fixture *f = *state;
     const char *path = unit_path(f->dir, "last.safetensors");
+    const struct file_at to = {AT_FDCWD, "", path};
     struct train_state train = some_state;
     struct rlimit limit, small;
     struct st_file file;
@@ -348,8 +352,9 @@ static void a_checkpoint_that_cannot_be_written_spares_the_old_one(void **state)
     small = limit;
     small.rlim_cur = 5000;
     setrlimit(RLIMIT_FSIZE, &small);
-    assert_fails(checkpoint_write(f->writer, path, &identity, &train, &err),
+    assert_fails(checkpoint_write(f->writer, &to, &identity, &train, &err),
                  M2_E_RESULTS, "last.safetensors: File too large", &err);
+    assert_int_equal(errno, EFBIG);
     setrlimit(RLIMIT_FSIZE, &limit);
     signal(SIGXFSZ, SIG_DFL);
     assert_ok(checkpoint_read(path, IDENTITY, &file, &train, &err), &err);
