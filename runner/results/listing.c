@@ -1,29 +1,19 @@
-/* Reading runs back: the directories are the only truth. */
+/* Every run of a results folder: the directories are the only truth. */
 #include "results/listing.h"
 
-#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "results/owner.h"
+#include "results/record_reader.h"
 #include "results/store.h"
 #include "util/file.h"
 #include "util/memory.h"
 #include "util/path.h"
-#include "util/timefmt.h"
 
-#define RECORD_LIMIT (16u << 20)
-
-void run_entry_free(struct run_entry *entry)
-{
-    free(entry->path);
-    free(entry->experiment);
-    free(entry->run);
-    free(entry->damage);
-    json_decref(entry->record);
-    *entry = (struct run_entry){0};
-}
+/* More threads only wait for each other's memory; a few runs need one. */
+enum { MAX_THREADS = 8, RUNS_PER_THREAD = 256 };
 
 void run_list_free(struct run_list *list)
 {
@@ -33,151 +23,7 @@ void run_list_free(struct run_list *list)
     *list = (struct run_list){0};
 }
 
-json_t *run_value(const struct run_entry *entry, const char *group,
-                  const char *key)
-{
-    const json_t *object = entry->record;
-
-    if (group != NULL)
-        object = json_object_get(object, group);
-    return json_object_get(object, key);
-}
-
-void run_entry_parse(struct run_entry *entry, const char *bytes, size_t size)
-{
-    struct text reason = {0};
-    json_error_t error;
-    json_t *record = json_loadb(bytes, size, 0, &error);
-
-    if (json_is_object(record)) {
-        entry->record = record;
-        return;
-    }
-    if (record == NULL)
-        text_addf(&reason, "%s/run.json:%d:%d: not a run.json: %s", entry->path,
-                  error.line, error.column, error.text);
-    else
-        text_addf(&reason, "%s/run.json: not a run.json: no object",
-                  entry->path);
-    entry->damage = text_steal(&reason, NULL);
-    json_decref(record);
-}
-
-/* run.json may be missing (a run that has just begun) or damaged; neither
- * hides the run. */
-static int load_record(struct run_entry *entry, struct m2_error *err)
-{
-    struct text text = {0};
-    struct m2_error cause;
-    char *path = path_join(entry->path, "run.json", err);
-    int code = path == NULL ? M2_E_MEMORY : 0;
-
-    if (code == 0 && file_exists(path)) {
-        if (file_check_regular(path, M2_E_RESULTS, &cause) == 0 &&
-            file_read(path, RECORD_LIMIT, M2_E_RESULTS, &text, &cause) == 0)
-            run_entry_parse(entry, text_string(&text), text.length);
-        else
-            entry->damage = memory_string(cause.text, NULL);
-        if (entry->record == NULL && entry->damage == NULL)
-            code = m2_fail(err, M2_E_MEMORY, "%s: out of memory", path);
-    }
-    text_free(&text);
-    free(path);
-    return code;
-}
-
-/* One look cannot tell whether a heartbeat stands still, so its age must do:
- * good enough to show, never to act on. */
-static bool was_touched_lately(const char *dir)
-{
-    char *path = path_join(dir, "owner.json", NULL);
-    struct file_facts facts;
-    bool lately =
-        path != NULL && file_get_facts(path, M2_E_RESULTS, &facts, NULL) == 0 &&
-        time_now() - facts.mtime_ns < OWNER_SILENCE_S * M2_NS_PER_SECOND;
-
-    free(path);
-    return lately;
-}
-
-static bool is_running(const struct run_entry *entry, const char *written)
-{
-    struct owner owner;
-    bool locked = false, read = false;
-    int dirfd = open(entry->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    if (dirfd >= 0) {
-        read = owner_read(dirfd, &owner, &locked, NULL) == 0;
-        close(dirfd);
-    }
-    if (!read)
-        return false;
-    switch (owner_judge(&owner, locked, NULL)) {
-    case OWNER_ALIVE:
-        return true;
-    case OWNER_DEAD:
-        return false;
-    case OWNER_UNSURE: /* of another host, or from before a restart */
-        return (written == NULL || strcmp(written, "running") == 0) &&
-               was_touched_lately(entry->path);
-    }
-    return false;
-}
-
-/* An attempt that does not run was stopped on request, or died: perhaps with
- * its last word written, but not published. */
-static void derive_state(struct run_entry *entry)
-{
-    const char *written = json_string_value(run_value(entry, NULL, "state"));
-
-    if (entry->published)
-        written = written != NULL ? written : "damaged";
-    else if (is_running(entry, written))
-        written = "running";
-    else if (written == NULL || strcmp(written, "stopped") != 0)
-        written = "interrupted";
-    snprintf(entry->state, sizeof entry->state, "%s", written);
-}
-
-/* "<label>-<12 hex>": what a published run is called, and no attempt. */
-static bool is_run_name(const char *name)
-{
-    size_t length = strlen(name), end = length - RUN_HASH_LENGTH;
-
-    return length > RUN_HASH_LENGTH + 1 && name[0] != '.' &&
-           name[end - 1] == '-' &&
-           strspn(name + end, "0123456789abcdef") == RUN_HASH_LENGTH;
-}
-
-int run_entry_load(const char *path, struct run_entry *out,
-                   struct m2_error *err)
-{
-    char *owner;
-    int code;
-
-    *out = (struct run_entry){.path = memory_string(path, err)};
-    if (out->path == NULL)
-        return M2_E_MEMORY;
-    code = load_record(out, err);
-    owner = path_join(path, "owner.json", err);
-    if (code == 0 && owner != NULL) {
-        const char *name = json_string_value(run_value(out, NULL, "name"));
-        const char *run = json_string_value(run_value(out, NULL, "run"));
-
-        /* Whoever has just published removes owner.json a moment later. */
-        out->published =
-            is_run_name(path_basename(path)) || !file_exists(owner);
-        out->experiment = memory_string(name != NULL ? name : "", err);
-        out->run = memory_string(run != NULL ? run : path_basename(path), err);
-        derive_state(out);
-    }
-    free(owner);
-    if (code == 0 && (out->experiment == NULL || out->run == NULL))
-        code = M2_E_MEMORY;
-    if (code != 0)
-        run_entry_free(out);
-    return code;
-}
+/* ---- which runs there are ------------------------------------------------ */
 
 struct loading {
     struct run_list *list;
@@ -186,8 +32,9 @@ struct loading {
     struct m2_error *err;
 };
 
-/* Adds a run; the folder's own name and place win over what run.json says, so
- * that a copied results folder lists what is seen in it. */
+/* Adds a run, its record not yet read; the folder's own name and place win over
+ * what run.json says, so that a copied results folder lists what is seen in
+ * it. */
 static int add_run(struct loading *loading, const char *path,
                    const char *experiment, const char *run, bool published)
 {
@@ -206,12 +53,10 @@ static int add_run(struct loading *loading, const char *path,
         .published = published,
     };
     list->n++;
-    if (entry->path == NULL || entry->experiment == NULL || entry->run == NULL)
-        return M2_E_MEMORY;
-    code = load_record(entry, loading->err);
-    if (code == 0)
-        derive_state(entry);
-    return code;
+    return entry->path == NULL || entry->experiment == NULL ||
+                   entry->run == NULL
+               ? M2_E_MEMORY
+               : 0;
 }
 
 static bool is_attempt_name(const char *name)
@@ -277,8 +122,8 @@ static int add_actives(struct loading *loading, const char *dir,
     return code;
 }
 
-static int add_experiment(struct loading *loading, const char *dir,
-                          const char *experiment)
+static int add_published(struct loading *loading, const char *dir,
+                         const char *experiment)
 {
     struct string_list names = {0};
     int code = loading->unfinished_only
@@ -288,7 +133,7 @@ static int add_experiment(struct loading *loading, const char *dir,
     for (size_t i = 0; code == 0 && i < names.count; i++) {
         char *path;
 
-        if (!is_run_name(names.items[i]))
+        if (!run_name_is_valid(names.items[i]))
             continue;
         path = path_join(dir, names.items[i], loading->err);
         code = path == NULL
@@ -297,22 +142,84 @@ static int add_experiment(struct loading *loading, const char *dir,
         free(path);
     }
     string_list_free(&names);
-    return code != 0 ? code : add_actives(loading, dir, experiment);
+    return code;
 }
 
-static int load(struct loading *loading, const char *root, const char *name)
+static const char *hash_of(const struct run_entry *entry)
 {
-    struct m2_error *err = loading->err;
+    const char *dash = strrchr(entry->run, '-');
+
+    return dash != NULL ? dash + 1 : entry->run;
+}
+
+/* Runs of one hash together, the published one first. */
+static int compare_hashes(const void *left, const void *right)
+{
+    const struct run_entry *a = left, *b = right;
+    int order = strcmp(hash_of(a), hash_of(b));
+
+    return order != 0 ? order : b->published - a->published;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct run_entry *a = left, *b = right;
+    int order = strcmp(a->run, b->run);
+
+    return order != 0 ? order : strcmp(a->path, b->path);
+}
+
+/* What a published run left behind in .active is no run of its own. */
+static void drop_leftovers(struct run_list *list, size_t first)
+{
+    size_t kept = first;
+
+    qsort(list->entries + first, list->n - first, sizeof *list->entries,
+          compare_hashes);
+    for (size_t i = first; i < list->n; i++) {
+        struct run_entry *entry = &list->entries[i];
+
+        if (!entry->published && kept > first &&
+            list->entries[kept - 1].published &&
+            strcmp(hash_of(&list->entries[kept - 1]), hash_of(entry)) == 0)
+            run_entry_free(entry);
+        else
+            list->entries[kept++] = *entry;
+    }
+    list->n = kept;
+}
+
+/* Unfinished ones first: a run that is published meanwhile is then seen at
+ * least once. */
+static int add_experiment(struct loading *loading, const char *dir,
+                          const char *experiment)
+{
+    struct run_list *list = loading->list;
+    size_t first = list->n;
+    int code = add_actives(loading, dir, experiment);
+
+    if (code == 0)
+        code = add_published(loading, dir, experiment);
+    if (code != 0 || list->n == first)
+        return code;
+    drop_leftovers(list, first);
+    qsort(list->entries + first, list->n - first, sizeof *list->entries,
+          compare_names);
+    return 0;
+}
+
+static int find_runs(const char *root, const char *name,
+                     struct loading *loading)
+{
     struct string_list names = {0};
     int code = 0;
 
-    *loading->list = (struct run_list){0};
     if (name != NULL)
-        code = string_list_add(&names, name, err);
+        code = string_list_add(&names, name, loading->err);
     else if (file_exists(root))
-        code = path_list(root, M2_E_RESULTS, &names, err);
+        code = path_list(root, M2_E_RESULTS, &names, loading->err);
     for (size_t i = 0; code == 0 && i < names.count; i++) {
-        char *dir = path_join(root, names.items[i], err);
+        char *dir = path_join(root, names.items[i], loading->err);
 
         if (dir == NULL)
             code = M2_E_MEMORY;
@@ -321,8 +228,126 @@ static int load(struct loading *loading, const char *root, const char *name)
         free(dir);
     }
     string_list_free(&names);
+    return code;
+}
+
+/* ---- their records ------------------------------------------------------- */
+
+/* Runs first to first + n - 1 of a list, for one thread. */
+struct reading {
+    struct run_entry *entries;
+    size_t n;
+    int code;
+    struct m2_error err;
+};
+
+/* A run that is published between the two looks at it has moved. */
+static int follow_to_published(struct run_entry *entry, struct m2_error *err)
+{
+    struct text path = {0};
+    const char *active = strstr(entry->path, "/.active/");
+    char *moved;
+
+    if (entry->published || active == NULL || file_is_dir(entry->path))
+        return 0;
+    text_add_bytes(&path, entry->path, (size_t)(active - entry->path) + 1);
+    text_add(&path, entry->run);
+    moved = text_steal(&path, err);
+    if (moved == NULL)
+        return M2_E_MEMORY;
+    if (file_is_dir(moved)) {
+        free(entry->path);
+        entry->path = moved;
+        entry->published = true;
+    } else {
+        free(moved);
+    }
+    return 0;
+}
+
+static void *read_records(void *context)
+{
+    struct reading *reading = context;
+    struct record_reader reader = {0};
+
+    for (size_t i = 0; reading->code == 0 && i < reading->n; i++) {
+        struct run_entry *entry = &reading->entries[i];
+
+        reading->code = follow_to_published(entry, &reading->err);
+        if (reading->code == 0)
+            reading->code = run_entry_read(entry, &reader, &reading->err);
+    }
+    record_reader_free(&reader);
+    return NULL;
+}
+
+static size_t count_threads(size_t n_runs)
+{
+    size_t n = 1 + n_runs / RUNS_PER_THREAD, cores = 1;
+    cpu_set_t set;
+
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        cores = (size_t)CPU_COUNT(&set);
+    n = n < cores ? n : cores;
+    return n < MAX_THREADS ? n : MAX_THREADS;
+}
+
+/* The last share is this thread's own, and so is one without a thread. */
+static int read_all(struct run_list *list, struct m2_error *err)
+{
+    struct reading shares[MAX_THREADS] = {0};
+    pthread_t threads[MAX_THREADS];
+    bool started[MAX_THREADS] = {false};
+    size_t n = count_threads(list->n), first = 0;
+    int code = 0;
+
+    for (size_t t = 0; t < n; t++) {
+        size_t last = list->n * (t + 1) / n;
+
+        shares[t].entries = list->entries + first;
+        shares[t].n = last - first;
+        first = last;
+        started[t] = t + 1 < n && pthread_create(&threads[t], NULL,
+                                                 read_records, &shares[t]) == 0;
+        if (!started[t])
+            read_records(&shares[t]);
+    }
+    for (size_t t = 0; t < n; t++) {
+        if (started[t])
+            pthread_join(threads[t], NULL);
+        if (code == 0 && shares[t].code != 0) {
+            code = shares[t].code;
+            *err = shares[t].err;
+        }
+    }
+    return code;
+}
+
+static int load(struct loading *loading, const char *root, const char *name)
+{
+    struct loading loading = {.list = out, .err = err};
+    int code;
+
+    *out = (struct run_list){0};
+    code = find_runs(root, name, &loading);
+    if (code == 0 && out->n > 0)
+        code = read_all(out, err);
     if (code != 0)
         run_list_free(loading->list);
+    return code;
+}
+
+static int load(struct loading *loading, const char *root, const char *name)
+{
+    struct run_list *list = loading->list;
+    int code;
+
+    *list = (struct run_list){0};
+    code = find_runs(root, name, loading);
+    if (code == 0 && list->n > 0)
+        code = read_all(list, loading->err);
+    if (code != 0)
+        run_list_free(list);
     return code;
 }
 

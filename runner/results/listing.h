@@ -25,7 +25,9 @@ struct run_list {
 };
 
 /* Runs of one experiment (name NULL: all), sorted by experiment and run name.
- * A damaged run is listed with its damage, never an error of the list. */
+ * A damaged run is listed with its damage, never an error of the list.  Many
+ * runs are read by several threads, each with one file open at a time; values
+ * that runs have in common are shared, so records must not be changed. */
 int run_list_load(const char *root, const char *name, struct run_list *out,
                   struct m2_error *err);
 /* The same of unfinished runs only: what is published is not even listed. */
@@ -33,10 +35,19 @@ int run_list_load_unfinished(const char *root, const char *name,
                              struct run_list *out, struct m2_error *err);
 void run_list_free(struct run_list *list);
 
+/* "<label>-<12 hex>": what a published run is called, and no attempt. */
+bool run_name_is_valid(const char *name);
+
 /* The entry of one run directory. */
 int run_entry_load(const char *path, struct run_entry *out,
                    struct m2_error *err);
 void run_entry_free(struct run_entry *entry);
+
+/* Reads run.json and derives the state of an entry that has its path, names
+ * and `published`. */
+struct record_reader;
+int run_entry_read(struct run_entry *entry, struct record_reader *reader,
+                   struct m2_error *err);
 
 /* Takes the bytes of a run.json: record, or damage when they are none (NULL,
  * too: out of memory). */

@@ -6,12 +6,14 @@ librunner_a_SOURCES += \
 	runner/results/condition.c \
 	runner/results/csvlog.c runner/results/csvlog.h \
 	runner/results/driver.c runner/results/driver.h \
+	runner/results/entry.c \
 	runner/results/facts.c runner/results/facts.h \
 	runner/results/leaderboard.c runner/results/leaderboard.h \
 	runner/results/listing.c runner/results/listing.h \
 	runner/results/metric.c runner/results/metric.h \
 	runner/results/owner.c runner/results/owner.h \
 	runner/results/publish.c \
+	runner/results/record_reader.c runner/results/record_reader.h \
 	runner/results/query.c runner/results/query.h \
 	runner/results/segments.c runner/results/segments.h \
 	runner/results/store.c runner/results/store.h
