@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "results/leaderboard.h"
+#include "results/settings.h"
 #include "results/query.h"
 #include "util/terminal.h"
 

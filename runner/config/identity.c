@@ -45,8 +45,8 @@ void config_write_value(const struct schema *schema, size_t row,
 
 /* ---- identity ----------------------------------------------------------- */
 
-/* "cuda" of cuda, cuda:1 and /opt/m2_cuda.so: a plugin is its name. */
-static void write_plugin(const char *name, struct text *out)
+/* A plugin is its name, wherever its file lies. */
+void identity_write_plugin(const char *name, struct text *out)
 {
     const char *base = path_basename(name);
     bool is_file = strchr(name, '/') != NULL;
@@ -73,9 +73,9 @@ static void write_value(const struct schema_row *row,
 
     if (strcmp(row->path, "device") == 0) {
         assert(strcmp(device, "auto") != 0);
-        write_plugin(device, out);
+        identity_write_plugin(device, out);
     } else if (strcmp(row->path, "data.source") == 0) {
-        write_plugin(config->data.source, out);
+        identity_write_plugin(config->data.source, out);
     } else if (strcmp(row->path, "model.init_from") == 0) {
         text_addf(out, "%s%s", facts->init_sha256 == NULL ? "null" : "sha256:",
                   facts->init_sha256 == NULL ? "" : facts->init_sha256);

@@ -29,6 +29,10 @@ void config_write(const struct schema *schema, const struct config *config,
 void config_write_value(const struct schema *schema, size_t row,
                         const struct config *config, struct text *out);
 
+/* Adds the name of a device or a data source as it enters the identity: "cuda"
+ * of cuda, cuda:1 and /opt/m2_cuda.so. */
+void identity_write_plugin(const char *name, struct text *out);
+
 struct identity_facts {
     const char *backend;     /* that runs it; NULL: the one device names, which
                                 then must not be auto */

@@ -115,6 +115,36 @@ void schema_free(struct schema *schema)
     *schema = (struct schema){0};
 }
 
+/* The key of a table whose name is the first `length` bytes of `name`. */
+static const struct key *find_in_table(const struct key *table,
+                                       const char *name, size_t length)
+{
+    for (; table->name != NULL; table++)
+        if (strlen(table->name) == length &&
+            memcmp(table->name, name, length) == 0)
+            return table;
+    return NULL;
+}
+
+bool schema_changes_results(const char *path)
+{
+    const struct key *table = schema_top, *key = NULL;
+
+    /* the keys of a model and the options of a source always count, and no
+     * table lists them */
+    while (table != NULL && *path != '\0') {
+        size_t length = strcspn(path, ".");
+
+        key = find_in_table(table, path, length);
+        if (key == NULL)
+            return true;
+        table = key->type == KEY_BLOCK ? key->block : NULL;
+        path += length + (path[length] == '.');
+    }
+    return key == NULL || *path != '\0' ||
+           (key->flags & KEY_NO_IDENTITY) == 0;
+}
+
 void *schema_member(const struct key *key, struct config *config)
 {
     if (key->type == KEY_OPTION)

@@ -86,6 +86,11 @@ extern const struct key schema_train[];
 /* The keys of a model type; NULL for an unknown one. */
 const struct key *schema_model(const char *type);
 
+/* False for the full name of a key that changes no result (KEY_NO_IDENTITY);
+ * true for all others, also those that no table has: an option of a data
+ * plugin, or a key of another version. */
+bool schema_changes_results(const char *path);
+
 /* Rows for a model type and the options of a data source (NULL: none). */
 int schema_init(struct schema *schema, const char *model_type,
                 const struct m2_option *options, struct m2_error *err);

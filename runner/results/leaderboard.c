@@ -6,31 +6,8 @@
 #include <string.h>
 
 #include "results/metric.h"
+#include "results/settings.h"
 #include "util/memory.h"
-
-/* Welford's update: no cancellation when the mean is large. */
-void statistic_add(struct statistic *statistic, double value)
-{
-    double distance = value - statistic->mean;
-
-    if (!isfinite(value))
-        return;
-    statistic->n++;
-    statistic->mean += distance / (double)statistic->n;
-    statistic->squares += distance * (value - statistic->mean);
-}
-
-double statistic_mean(const struct statistic *statistic)
-{
-    return statistic->n > 0 ? statistic->mean : NAN;
-}
-
-double statistic_std(const struct statistic *statistic)
-{
-    return statistic->n < 2
-               ? NAN
-               : sqrt(statistic->squares / (double)(statistic->n - 1));
-}
 
 void leaderboard_free(struct leaderboard *board)
 {
@@ -41,58 +18,69 @@ void leaderboard_free(struct leaderboard *board)
     *board = (struct leaderboard){0};
 }
 
-/* Not those keys that change no result: config/identity.h. */
-static bool is_setting(const char *key)
+/* ---- grouping ------------------------------------------------------------ */
+
+/* A run and what tells its configuration from the others. */
+struct member {
+    char *settings;
+    const struct run_entry *entry;
+    size_t index;
+};
+
+/* Keys that are the same in all runs tell nothing apart. */
+static char *settings_text(const struct run_entry *entry,
+                           const struct string_list *keys, struct m2_error *err)
 {
-    static const char *const others[] = {"name", "threads", "data.path"};
-
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcmp(key, others[i]) == 0)
-            return false;
-    return strncmp(key, "checkpoint.", strlen("checkpoint.")) != 0;
-}
-
-/* Of a device its number does not count. */
-static int value_length(const char *key, const char *value)
-{
-    size_t length = strlen(value);
-
-    if (strcmp(key, "device") == 0)
-        while (length > 0 && strchr("0123456789:", value[length - 1]) != NULL)
-            length--;
-    return (int)length;
-}
-
-/* json objects keep the order in which they were read: that of config.yaml. */
-static char *settings_text(const struct run_entry *entry, struct m2_error *err)
-{
-    json_t *config = run_value(entry, NULL, "config");
     const char *data =
         json_string_value(run_value(entry, "data", "fingerprint"));
     struct text text = {0};
-    const char *key;
-    json_t *item;
 
-    text_addf(&text, "%s\n", entry->experiment);
-    json_object_foreach (config, key, item) {
-        const char *value = json_string_value(item);
+    text_add(&text, entry->experiment);
+    text_add_char(&text, '\n');
+    for (size_t i = 0; i < keys->count; i++) {
+        const char *value = setting_value(entry, keys->items[i]);
 
-        if (value != NULL && is_setting(key) && strcmp(key, "seed") != 0)
-            text_addf(&text, "%s: %.*s\n", key, value_length(key, value),
-                      value);
+        if (value == NULL)
+            continue;
+        text_add(&text, keys->items[i]);
+        text_add(&text, ": ");
+        setting_write(keys->items[i], value, &text);
+        text_add_char(&text, '\n');
     }
-    text_addf(&text, "data: %s\n", data != NULL ? data : "");
+    text_add(&text, "data: ");
+    text_add(&text, data != NULL ? data : "");
     return text_steal(&text, err);
 }
 
-static struct leaderboard_row *find_row(struct leaderboard *board,
-                                        const char *settings)
+static int compare_members(const void *left, const void *right)
 {
-    for (size_t i = 0; i < board->n; i++)
-        if (strcmp(board->rows[i].settings, settings) == 0)
-            return &board->rows[i];
-    return NULL;
+    const struct member *a = left, *b = right;
+    int order = strcmp(a->settings, b->settings);
+
+    return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
 }
+
+/* Those with a record, runs of one configuration together. */
+static int make_members(const struct run_list *list,
+                        const struct string_list *keys, struct member *members,
+                        size_t *n, struct m2_error *err)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        struct member member = {.entry = &list->entries[i], .index = i};
+
+        if (list->entries[i].record == NULL)
+            continue;
+        member.settings = settings_text(member.entry, keys, err);
+        if (member.settings == NULL)
+            return M2_E_MEMORY;
+        members[(*n)++] = member;
+    }
+    if (*n > 0)
+        qsort(members, *n, sizeof *members, compare_members);
+    return 0;
+}
+
+/* ---- rows ---------------------------------------------------------------- */
 
 static double value_of(const struct run_entry *entry, const char *group,
                        const char *key)
@@ -119,11 +107,25 @@ static double naive_mse(const struct run_entry *entry)
     return best;
 }
 
+/* "val/ic" is "test/ic" there. */
+static double test_value(const struct run_entry *entry)
+{
+    const char *metric = json_string_value(run_value(entry, NULL, "metric"));
+    const char *slash = metric != NULL ? strchr(metric, '/') : NULL;
+    char key[96];
+
+    if (slash == NULL)
+        return NAN;
+    snprintf(key, sizeof key, "test%s", slash);
+    return value_of(entry, "test", key);
+}
+
 static void add_to_row(struct leaderboard_row *row,
                        const struct run_entry *entry)
 {
     if (strcmp(entry->state, "done") != 0) {
         row->n_other++;
+        row->n_diverged += strcmp(entry->state, "diverged") == 0;
         return;
     }
     row->n_done++;
@@ -133,39 +135,56 @@ static void add_to_row(struct leaderboard_row *row,
     statistic_add(&row->naive, naive_mse(entry));
     statistic_add(&row->skill, value_of(entry, "best", "val/skill"));
     statistic_add(&row->hit_rate, value_of(entry, "best", "val/hit_rate"));
+    statistic_add(&row->test, test_value(entry));
     statistic_add(&row->test_mse, value_of(entry, "test", "test/mse"));
 }
 
-static int add_entry(struct leaderboard *board, size_t *capacity,
-                     const struct run_entry *entry, struct m2_error *err)
+/* A row per run of equal settings, which the row takes over. */
+static int make_rows(struct leaderboard *board, struct member *members,
+                     size_t n, struct m2_error *err)
 {
-    char *settings = settings_text(entry, err);
-    struct leaderboard_row *row;
+    size_t capacity = 0;
 
-    if (settings == NULL)
-        return M2_E_MEMORY;
-    row = find_row(board, settings);
-    if (row != NULL) {
-        free(settings);
-    } else {
-        int code = array_reserve(&board->rows, capacity, board->n + 1,
-                                 sizeof *board->rows, err);
+    for (size_t i = 0; i < n; i++) {
+        bool is_new = board->n == 0 ||
+                      strcmp(board->rows[board->n - 1].settings,
+                             members[i].settings) != 0;
 
-        if (code != 0) {
-            free(settings);
-            return code;
+        if (is_new && array_reserve(&board->rows, &capacity, board->n + 1,
+                                    sizeof *board->rows, err) != 0)
+            return M2_E_MEMORY;
+        if (is_new) {
+            board->rows[board->n++] = (struct leaderboard_row){
+                .settings = members[i].settings,
+                .example = members[i].entry,
+            };
+            members[i].settings = NULL;
         }
-        row = &board->rows[board->n++];
-        *row = (struct leaderboard_row){
-            .settings = settings,
-            .example = entry,
-        };
+        add_to_row(&board->rows[board->n - 1], members[i].entry);
     }
-    add_to_row(row, entry);
     return 0;
 }
 
-static const char *metric_of(const struct leaderboard_row *row)
+static int group_runs(const struct run_list *list, struct leaderboard *board,
+                      struct m2_error *err)
+{
+    struct member *members = memory_zeroed(list->n, sizeof *members, err);
+    size_t n = 0;
+    int code = members == NULL && list->n > 0 ? M2_E_MEMORY : 0;
+
+    if (code == 0)
+        code = make_members(list, &board->keys, members, &n, err);
+    if (code == 0)
+        code = make_rows(board, members, n, err);
+    for (size_t i = 0; i < n; i++)
+        free(members[i].settings);
+    free(members);
+    return code;
+}
+
+/* ---- ranking ------------------------------------------------------------- */
+
+const char *leaderboard_metric(const struct leaderboard_row *row)
 {
     const char *metric =
         json_string_value(run_value(row->example, NULL, "metric"));
@@ -179,7 +198,7 @@ static int compare_values(const struct leaderboard_row *a,
 {
     double left = statistic_mean(&a->metric),
            right = statistic_mean(&b->metric);
-    bool higher_better = metric_is_higher_better(metric_of(a));
+    bool higher_better = metric_is_higher_better(leaderboard_metric(a));
 
     if (isnan(left) || isnan(right))
         return isnan(left) - isnan(right);
@@ -197,86 +216,19 @@ static int compare_rows(const void *left, const void *right)
     int order = strcmp(a->example->experiment, b->example->experiment);
 
     if (order == 0)
-        order = strcmp(metric_of(a), metric_of(b));
+        order = strcmp(leaderboard_metric(a), leaderboard_metric(b));
     if (order == 0)
         order = compare_values(a, b);
     return order != 0 ? order : strcmp(a->settings, b->settings);
 }
 
-/* An option of another data source that a run cannot have is no difference:
- * data.source shows that one. */
-static bool values_differ(const struct run_list *list, const char *key)
-{
-    bool is_option = strncmp(key, "data.options.", 13) == 0;
-    const char *first = NULL;
-
-    for (size_t i = 0; i < list->n; i++) {
-        const char *value =
-            json_string_value(run_value(&list->entries[i], "config", key));
-
-        if (list->entries[i].record == NULL || (value == NULL && is_option))
-            continue;
-        if (value == NULL)
-            value = "";
-        if (first != NULL && strcmp(first, value) != 0)
-            return true;
-        first = value;
-    }
-    return false;
-}
-
-/* Every setting that any of the runs has. */
-static int collect_keys(const struct run_list *list, struct string_list *keys,
-                        struct m2_error *err)
-{
-    int code = 0;
-
-    for (size_t i = 0; code == 0 && i < list->n; i++) {
-        json_t *config = run_value(&list->entries[i], NULL, "config");
-        const char *key;
-        json_t *value;
-
-        json_object_foreach (config, key, value)
-            if (code == 0 && is_setting(key) &&
-                string_list_find(keys, key) == keys->count)
-                code = string_list_add(keys, key, err);
-    }
-    return code;
-}
-
-int run_list_differing_keys(const struct run_list *list, bool with_seed,
-                            struct string_list *out, struct m2_error *err)
-{
-    struct string_list keys = {0};
-    int code = collect_keys(list, &keys, err);
-
-    *out = (struct string_list){0};
-    for (size_t i = 0; code == 0 && i < keys.count; i++)
-        if ((with_seed || strcmp(keys.items[i], "seed") != 0) &&
-            values_differ(list, keys.items[i]))
-            code = string_list_add(out, keys.items[i], err);
-    string_list_free(&keys);
-    return code;
-}
-
-static int add_entries(const struct run_list *list, struct leaderboard *board,
-                       struct m2_error *err)
-{
-    size_t capacity = 0;
-    int code = 0;
-
-    for (size_t i = 0; code == 0 && i < list->n; i++)
-        if (list->entries[i].record != NULL)
-            code = add_entry(board, &capacity, &list->entries[i], err);
-    return code;
-}
-
 static const char *common_metric(const struct leaderboard *board)
 {
-    const char *metric = board->n > 0 ? metric_of(&board->rows[0]) : "metric";
+    const char *metric =
+        board->n > 0 ? leaderboard_metric(&board->rows[0]) : "metric";
 
     for (size_t i = 1; i < board->n; i++)
-        if (strcmp(metric, metric_of(&board->rows[i])) != 0)
+        if (strcmp(metric, leaderboard_metric(&board->rows[i])) != 0)
             return "metric";
     return metric;
 }
@@ -285,7 +237,7 @@ static bool are_compared(const struct leaderboard_row *a,
                          const struct leaderboard_row *b)
 {
     return strcmp(a->example->experiment, b->example->experiment) == 0 &&
-           strcmp(metric_of(a), metric_of(b)) == 0;
+           strcmp(leaderboard_metric(a), leaderboard_metric(b)) == 0;
 }
 
 /* From 1 in each experiment and metric; without a value there is no rank. */
@@ -302,15 +254,35 @@ static void number_rows(struct leaderboard *board)
     }
 }
 
+/* Rows that are compared stand together. */
+static void count_expected(struct leaderboard *board)
+{
+    size_t first = 0;
+
+    while (first < board->n) {
+        size_t end = first, most = 0;
+
+        for (; end < board->n &&
+               are_compared(&board->rows[first], &board->rows[end]);
+             end++) {
+            size_t runs = board->rows[end].n_done + board->rows[end].n_other;
+
+            most = runs > most ? runs : most;
+        }
+        for (; first < end; first++)
+            board->rows[first].n_expected = most;
+    }
+}
+
 int leaderboard_make(const struct run_list *list, struct leaderboard *out,
                      struct m2_error *err)
 {
     int code;
 
     *out = (struct leaderboard){0};
-    code = add_entries(list, out, err);
+    code = run_list_differing_keys(list, false, &out->keys, err);
     if (code == 0)
-        code = run_list_differing_keys(list, false, &out->keys, err);
+        code = group_runs(list, out, err);
     if (code != 0) {
         leaderboard_free(out);
         return code;
@@ -318,6 +290,7 @@ int leaderboard_make(const struct run_list *list, struct leaderboard *out,
     if (out->n > 0)
         qsort(out->rows, out->n, sizeof *out->rows, compare_rows);
     number_rows(out);
+    count_expected(out);
     out->metric = common_metric(out);
     return 0;
 }

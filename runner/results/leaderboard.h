@@ -3,28 +3,26 @@
 #define M2_RESULTS_LEADERBOARD_H
 
 #include "results/listing.h"
+#include "results/statistic.h"
 #include "util/text.h"
 
-/* Mean and sample standard deviation of the values that are there. */
-struct statistic {
-    size_t n;
-    double mean, squares; /* squares: of the distances from the mean */
-};
-void statistic_add(struct statistic *statistic, double value);
-double statistic_mean(const struct statistic *statistic); /* NaN: none */
-double statistic_std(const struct statistic *statistic);  /* NaN: n < 2 */
-
+/* The statistics are over the runs that are `done` and have a finite value, so
+ * nothing that diverged enters a mean; how many values each has is its n. */
 struct leaderboard_row {
-    char *settings; /* experiment, key: value lines without the seed and
-                       without keys that change no result, data */
-    const struct run_entry *example; /* one of its runs */
+    char *settings; /* experiment, values of the differing keys, data */
+    const struct run_entry *example; /* one of its runs, if possible done */
     struct statistic metric;         /* the runs' best value of their metric */
     struct statistic val_mse;        /* at the best step */
     struct statistic naive;    /* best naive mse on the validation windows */
     struct statistic skill;    /* 1 - mse / naive, at the best step */
     struct statistic hit_rate; /* at the best step; returns only */
-    struct statistic test_mse; /* test part, once, on the best checkpoint */
-    size_t n_done, n_other;    /* runs; others did not end as done */
+    struct statistic test;     /* the metric on the test part: scored once, on
+                                  the best checkpoint */
+    struct statistic test_mse;
+    size_t n_done, n_other; /* runs; others did not end as done */
+    size_t n_diverged;      /* of the others */
+    size_t n_expected; /* runs of this configuration, or of that which has the
+                          most in its experiment: fewer values are marked */
     size_t rank; /* from 1 in its experiment and metric; 0: without a value */
 };
 
@@ -44,9 +42,7 @@ int leaderboard_make(const struct run_list *list, struct leaderboard *out,
                      struct m2_error *err);
 void leaderboard_free(struct leaderboard *board);
 
-/* Keys of "config" that differ between the runs of a list and change results,
- * in the order in which they are met; the seed only when with_seed. */
-int run_list_differing_keys(const struct run_list *list, bool with_seed,
-                            struct string_list *out, struct m2_error *err);
+/* The metric of a row's runs; "" when it is not known. */
+const char *leaderboard_metric(const struct leaderboard_row *row);
 
 #endif

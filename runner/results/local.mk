@@ -13,9 +13,11 @@ librunner_a_SOURCES += \
 	runner/results/metric.c runner/results/metric.h \
 	runner/results/owner.c runner/results/owner.h \
 	runner/results/publish.c \
-	runner/results/record_reader.c runner/results/record_reader.h \
 	runner/results/query.c runner/results/query.h \
+	runner/results/record_reader.c runner/results/record_reader.h \
 	runner/results/segments.c runner/results/segments.h \
+	runner/results/settings.c runner/results/settings.h \
+	runner/results/statistic.c runner/results/statistic.h \
 	runner/results/store.c runner/results/store.h
 
 EXTRA_DIST += docs/results.md
@@ -28,7 +30,8 @@ unit_tests += tests/unit/test_query tests/unit/test_owner \
 	tests/unit/test_listing tests/unit/test_csvlog \
 	tests/unit/test_leaderboard tests/unit/test_driver \
 	tests/unit/test_results_damage tests/unit/test_facts \
-	tests/unit/test_segments
+	tests/unit/test_segments tests/unit/test_record_reader \
+	tests/unit/test_statistic tests/unit/test_settings
 tests_unit_test_listing_SOURCES = tests/unit/test_listing.c $(results_folder)
 tests_unit_test_attempt_SOURCES = tests/unit/test_attempt.c $(results_folder)
 tests_unit_test_attempt_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rename

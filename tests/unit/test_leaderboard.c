@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "results/metric.h"
+#include "results/settings.h"
 #include "tests/unit/unit.h"
 #include "util/memory.h"
 
@@ -67,38 +68,6 @@ static void assert_near(double actual, double expected)
 {
     if (!(fabs(actual - expected) <= 1e-12 * fabs(expected)))
         fail_msg("%.17g, expected %.17g", actual, expected);
-}
-
-/* ---- statistics --------------------------------------------------------- */
-
-static void mean_and_deviation_are_those_of_the_values(void **state)
-{
-    struct statistic s = {0};
-
-    (void)state;
-    assert_true(isnan(statistic_mean(&s)));
-    statistic_add(&s, 2);
-    assert_near(statistic_mean(&s), 2);
-    assert_true(isnan(statistic_std(&s)));
-    statistic_add(&s, 4);
-    statistic_add(&s, 9);
-    assert_near(statistic_mean(&s), 5);
-    assert_near(statistic_std(&s), sqrt((9 + 1 + 16) / 2.0));
-    statistic_add(&s, NAN);
-    statistic_add(&s, INFINITY);
-    assert_int_equal(s.n, 3);
-    assert_near(statistic_mean(&s), 5);
-}
-
-static void a_large_mean_does_not_hide_a_small_deviation(void **state)
-{
-    struct statistic s = {0};
-
-    (void)state;
-    for (int i = -1; i <= 1; i++)
-        statistic_add(&s, 1e9 + i);
-    assert_near(statistic_mean(&s), 1e9);
-    assert_near(statistic_std(&s), 1);
 }
 
 /* ---- grouping ----------------------------------------------------------- */
@@ -336,8 +305,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(metrics_know_their_direction),
-        TEST(mean_and_deviation_are_those_of_the_values),
-        TEST(a_large_mean_does_not_hide_a_small_deviation),
         TEST(seeds_of_a_configuration_are_one_row),
         TEST(what_changes_no_result_makes_no_row),
         TEST(other_data_make_another_row),
