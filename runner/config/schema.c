@@ -141,8 +141,7 @@ bool schema_changes_results(const char *path)
         table = key->type == KEY_BLOCK ? key->block : NULL;
         path += length + (path[length] == '.');
     }
-    return key == NULL || *path != '\0' ||
-           (key->flags & KEY_NO_IDENTITY) == 0;
+    return key == NULL || *path != '\0' || (key->flags & KEY_NO_IDENTITY) == 0;
 }
 
 void *schema_member(const struct key *key, struct config *config)

@@ -168,4 +168,3 @@ int run_entry_load(const char *path, struct run_entry *out,
         run_entry_free(out);
     return code;
 }
-

@@ -146,9 +146,9 @@ static int make_rows(struct leaderboard *board, struct member *members,
     size_t capacity = 0;
 
     for (size_t i = 0; i < n; i++) {
-        bool is_new = board->n == 0 ||
-                      strcmp(board->rows[board->n - 1].settings,
-                             members[i].settings) != 0;
+        bool is_new =
+            board->n == 0 || strcmp(board->rows[board->n - 1].settings,
+                                    members[i].settings) != 0;
 
         if (is_new && array_reserve(&board->rows, &capacity, board->n + 1,
                                     sizeof *board->rows, err) != 0)

@@ -71,8 +71,8 @@ static bool skip_string(struct cursor *cursor)
     const char *start = cursor->at;
 
     for (;;) {
-        const char *quote = memchr(cursor->at + 1, '"',
-                                   (size_t)(cursor->end - cursor->at - 1));
+        const char *quote =
+            memchr(cursor->at + 1, '"', (size_t)(cursor->end - cursor->at - 1));
         const char *p = quote;
 
         if (quote == NULL)
@@ -178,16 +178,14 @@ static json_t *read_value(struct record_reader *reader,
     struct record_member member = {.bytes = cursor->at,
                                    .record = reader->record};
 
-    if (index < members->n &&
-        is_same(reader, &members->items[index], cursor)) {
+    if (index < members->n && is_same(reader, &members->items[index], cursor)) {
         members->items[index].bytes = cursor->at;
         members->items[index].record = reader->record;
         cursor->at += members->items[index].size;
         return members->items[index].value;
     }
-    member.value = is_config
-                       ? parse_members(reader, &reader->config, cursor)
-                       : parse_value(cursor);
+    member.value = is_config ? parse_members(reader, &reader->config, cursor)
+                             : parse_value(cursor);
     member.size = (size_t)(cursor->at - member.bytes);
     return remember(members, index, &member) ? member.value : NULL;
 }
@@ -200,8 +198,7 @@ static bool read_key(struct cursor *cursor, char key[KEY_SIZE])
 
     skip_blanks(cursor);
     start = cursor->at + 1;
-    if (cursor->at == cursor->end || *cursor->at != '"' ||
-        !skip_string(cursor))
+    if (cursor->at == cursor->end || *cursor->at != '"' || !skip_string(cursor))
         return false;
     length = (size_t)(cursor->at - 1 - start);
     if (length >= KEY_SIZE || memchr(start, '\\', length) != NULL ||

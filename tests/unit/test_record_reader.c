@@ -84,7 +84,8 @@ static void what_is_the_same_is_shared(void **state)
               &err);
     assert_ok(record_reader_parse(&reader, bytes, strlen(bytes), &b, &err),
               &err);
-    assert_ptr_equal(run_value(&a, NULL, "build"), run_value(&b, NULL, "build"));
+    assert_ptr_equal(run_value(&a, NULL, "build"),
+                     run_value(&b, NULL, "build"));
     run_entry_free(&a);
     record_reader_free(&reader);
     assert_string_equal(json_string_value(run_value(&b, "build", "version")),
