@@ -325,20 +325,6 @@ static int read_all(struct run_list *list, struct m2_error *err)
 
 static int load(struct loading *loading, const char *root, const char *name)
 {
-    struct loading loading = {.list = out, .err = err};
-    int code;
-
-    *out = (struct run_list){0};
-    code = find_runs(root, name, &loading);
-    if (code == 0 && out->n > 0)
-        code = read_all(out, err);
-    if (code != 0)
-        run_list_free(loading->list);
-    return code;
-}
-
-static int load(struct loading *loading, const char *root, const char *name)
-{
     struct run_list *list = loading->list;
     int code;
 
