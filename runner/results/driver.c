@@ -12,6 +12,7 @@
 #include "util/path.h"
 
 #define DRIVER_PREFIX ".driver-"
+#define MAX_TRIES     3
 
 struct driver {
     char *path;
@@ -33,8 +34,28 @@ void driver_end(struct driver *driver)
     free(driver);
 }
 
-static int make_mark(struct driver *driver, const char *root, const char *name,
-                     struct m2_error *err)
+static int make_mark(struct driver *driver, struct m2_error *err)
+{
+    int code = file_make_dirs(driver->path, M2_E_RESULTS, err);
+
+    if (code != 0)
+        return code;
+    driver->dirfd = open(driver->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (driver->dirfd < 0)
+        return m2_fail(err, M2_E_RESULTS, "%s: cannot open: %s", driver->path,
+                       strerror(errno));
+    code = owner_create(driver->dirfd, &driver->owner, &driver->owner_fd, err);
+    if (code != 0) {
+        close(driver->dirfd);
+        driver->dirfd = -1;
+    }
+    return code;
+}
+
+/* Until there is an owner in it, others take our folder for one of a driver
+ * that was killed, and remove it. */
+static int make_mark_soon(struct driver *driver, const char *root,
+                          const char *name, struct m2_error *err)
 {
     struct text text = {0};
     int code = owner_self(&driver->owner, err);
@@ -46,14 +67,10 @@ static int make_mark(struct driver *driver, const char *root, const char *name,
     driver->path = text_steal(&text, err);
     if (driver->path == NULL)
         return M2_E_MEMORY;
-    code = file_make_dirs(driver->path, M2_E_RESULTS, err);
-    if (code != 0)
-        return code;
-    driver->dirfd = open(driver->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (driver->dirfd < 0)
-        return m2_fail(err, M2_E_RESULTS, "%s: cannot open: %s", driver->path,
-                       strerror(errno));
-    return owner_create(driver->dirfd, &driver->owner, &driver->owner_fd, err);
+    code = M2_E_RESULTS;
+    for (int tries = 0; code == M2_E_RESULTS && tries < MAX_TRIES; tries++)
+        code = make_mark(driver, err);
+    return code;
 }
 
 struct visit {
@@ -76,6 +93,8 @@ static void look_at(const char *path, const struct visit *visit)
             visit->visit(visit->context, &owner);
         else if (state == OWNER_DEAD)
             file_remove_tree(path, M2_E_RESULTS, NULL);
+    } else if (!locked) { /* killed before it had an owner, or after */
+        file_remove_tree(path, M2_E_RESULTS, NULL);
     }
     close(dirfd);
 }
@@ -118,7 +137,7 @@ int driver_begin(const char *root, const char *name, struct driver **out,
     if (driver == NULL)
         return M2_E_MEMORY;
     driver->dirfd = driver->owner_fd = -1;
-    code = make_mark(driver, root, name, err);
+    code = make_mark_soon(driver, root, name, err);
     if (code == 0)
         code = driver_each(root, name, NULL, NULL, err);
     if (code != 0) {

@@ -128,7 +128,31 @@ static int create_record(const char *path, const struct text *text,
                        strerror(errno));
     unlink(text_string(&mine));
     text_free(&mine);
-    return code;
+    /* whoever has written it may take our file for one that was left over */
+    return code == M2_E_RESULTS && file_exists(path) ? 0 : code;
+}
+
+/* Files of invocations that were killed while they wrote this record. */
+static void remove_strays(const char *dir, const char *record)
+{
+    struct string_list names = {0};
+    size_t length = strlen(record);
+
+    if (path_list(dir, M2_E_RESULTS, &names, NULL) != 0)
+        return;
+    for (size_t i = 0; i < names.count; i++) {
+        const char *name = names.items[i];
+        const char *from = name + (name[0] == '.');
+        char *path;
+
+        if (strncmp(from, record, length) != 0 || from[length] != '.')
+            continue;
+        path = path_join(dir, name, NULL);
+        if (path != NULL)
+            unlink(path);
+        free(path);
+    }
+    string_list_free(&names);
 }
 
 int sweep_record_write(const char *dir, const struct text *text,
@@ -151,6 +175,8 @@ int sweep_record_write(const char *dir, const struct text *text,
         code = create_record(*path_out, text, err);
     if (code == 0)
         code = check_existing(*path_out, text, err);
+    if (code == 0)
+        remove_strays(dir, name);
     if (code != 0) {
         free(*path_out);
         *path_out = NULL;

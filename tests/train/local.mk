@@ -3,7 +3,9 @@ unit_tests += tests/train/test_golden_models
 
 # Whole runs, through the program.
 script_tests += \
+	tests/train/test_attempts.sh \
 	tests/train/test_bits.sh \
+	tests/train/test_each_call.sh \
 	tests/train/test_failures.sh \
 	tests/train/test_honest.sh \
 	tests/train/test_interrupt.sh \
@@ -13,7 +15,7 @@ script_tests += \
 	tests/train/test_sharing.sh \
 	tests/train/test_stale.sh \
 	tests/train/test_start.sh
-EXTRA_DIST += tests/train/example.sh
+EXTRA_DIST += tests/train/example.sh tests/train/faults.sh
 
 # A whole model under valgrind takes many minutes and finds what the small
 # ones find.
