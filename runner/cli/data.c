@@ -32,7 +32,8 @@ static void tell_choice(const struct sweep *sweep)
     for (size_t i = 0; i < sweep->n_axes; i++) {
         const struct sweep_setting *setting = &sweep->runs[0].settings[i];
 
-        if (strncmp(setting->key, "data.", strlen("data.")) == 0)
+        if (setting->value != NULL &&
+            strncmp(setting->key, "data.", strlen("data.")) == 0)
             log_info("%s is swept: shown for its first value, %s", setting->key,
                      setting->value);
     }

@@ -13,6 +13,8 @@
 #include "util/memory.h"
 #include "util/path.h"
 
+enum { MAX_DOUBLES_SHOWN = 3 };
+
 void resolved_sweep_free(struct resolved_sweep *resolved)
 {
     sweep_record_free(&resolved->record);
@@ -181,8 +183,9 @@ static int describe_run(struct sweep_run *run, size_t n_axes,
     if (out->label == NULL)
         return M2_E_MEMORY;
     for (size_t i = 0; code == 0 && i < n_axes; i++)
-        code =
-            add_setting(out, run->settings[i].key, run->settings[i].value, err);
+        if (run->settings[i].value != NULL)
+            code = add_setting(out, run->settings[i].key,
+                               run->settings[i].value, err);
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)run->config.seed);
     if (code == 0)
         code = add_setting(out, "seed", seed, err);
@@ -223,6 +226,91 @@ static int resolve_runs(struct resolved_sweep *resolved, const char *root,
     return code;
 }
 
+/* ---- runs that are the same ---------------------------------------------- */
+
+static int compare_identities(const void *left, const void *right,
+                              void *context)
+{
+    const struct record_run *runs = context;
+    size_t a = *(const size_t *)left, b = *(const size_t *)right;
+    int order = strcmp(runs[a].identity, runs[b].identity);
+
+    return order != 0 ? order : a < b ? -1 : a > b;
+}
+
+/* same_as[i]: the first run with the identity of run i. */
+static int find_doubles(const struct sweep_record *record, size_t *same_as,
+                        struct m2_error *err)
+{
+    size_t n = record->n_runs;
+    size_t *order = memory_zeroed(n, sizeof *order, err);
+
+    if (order == NULL)
+        return M2_E_MEMORY;
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    qsort_r(order, n, sizeof *order, compare_identities, record->runs);
+    for (size_t i = 0; i < n; i++) {
+        bool is_double =
+            i > 0 && strcmp(record->runs[order[i]].identity,
+                            record->runs[order[i - 1]].identity) == 0;
+
+        same_as[order[i]] = is_double ? same_as[order[i - 1]] : order[i];
+    }
+    free(order);
+    return 0;
+}
+
+/* How many, and the first few by name. */
+static void tell_doubles(const struct sweep_record *record,
+                         const size_t *same_as)
+{
+    struct text text = {0};
+    size_t n = 0;
+
+    for (size_t i = 0; i < record->n_runs; i++) {
+        if (same_as[i] == i)
+            continue;
+        if (n++ < MAX_DOUBLES_SHOWN)
+            text_addf(&text, "%s%s is %s", n == 1 ? "" : ", ",
+                      record->runs[i].label, record->runs[same_as[i]].label);
+    }
+    if (n > 0)
+        log_info("%zu run%s the same as another and left out: %s%s", n,
+                 n == 1 ? " is" : "s are", text_string(&text),
+                 n > MAX_DOUBLES_SHOWN ? ", ..." : "");
+    text_free(&text);
+}
+
+/* Different settings may be one run: the same data under two names, or two
+ * indices of a device. */
+static int fold_doubles(struct resolved_sweep *resolved, struct m2_error *err)
+{
+    struct sweep_record *record = &resolved->record;
+    size_t n = record->n_runs, kept = 0;
+    size_t *same_as = memory_zeroed(n, sizeof *same_as, err);
+    bool *is_double = memory_zeroed(n, sizeof *is_double, err);
+    int code = same_as == NULL || is_double == NULL
+                   ? M2_E_MEMORY
+                   : find_doubles(record, same_as, err);
+
+    if (code == 0) {
+        tell_doubles(record, same_as);
+        for (size_t i = 0; i < n; i++) {
+            is_double[i] = same_as[i] != i;
+            if (is_double[i])
+                record_run_free(&record->runs[i]);
+            else
+                record->runs[kept++] = record->runs[i];
+        }
+        record->n_runs = kept;
+        sweep_fold(&resolved->sweep, is_double);
+    }
+    free(is_double);
+    free(same_as);
+    return code;
+}
+
 int resolve_sweep(const char *path, const char *const *overrides,
                   size_t n_overrides, const char *root,
                   struct resolved_sweep *out, struct m2_error *err)
@@ -243,5 +331,7 @@ int resolve_sweep(const char *path, const char *const *overrides,
     fputs(text_string(&text), stderr);
     text_free(&text);
     messages_free(&messages);
-    return code != 0 ? code : resolve_runs(out, root, err);
+    if (code == 0)
+        code = resolve_runs(out, root, err);
+    return code != 0 ? code : fold_doubles(out, err);
 }

@@ -15,7 +15,8 @@ struct resolved_sweep {
 };
 
 /* Loads, expands, chooses devices, finds init_from, fingerprints the data,
- * computes identities.  Messages go to stderr.  Free it whatever the result.
+ * computes identities; runs with the identity of an earlier one are left out,
+ * with a word.  Messages go to stderr.  Free it whatever the result.
  * root: where a RUN named by init_from is looked for. */
 int resolve_sweep(const char *path, const char *const *overrides,
                   size_t n_overrides, const char *root,

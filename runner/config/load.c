@@ -252,6 +252,7 @@ void experiment_free(struct experiment *experiment)
     schema_free(&experiment->schema);
     tree_free(&experiment->tree);
     free(experiment->axes);
+    free(experiment->resets);
     *experiment = (struct experiment){0};
 }
 

@@ -52,8 +52,11 @@ struct experiment {
     struct node *root;  /* what remains below include and sweep; NULL when the
                            file could not be read */
     struct node *sweep; /* the sweep block of the file, or NULL */
-    struct override_axis *axes; /* of the command line, in order */
+    struct override_axis *axes; /* of the command line, one to a key, in order
+                                 */
     size_t n_axes;
+    size_t *resets; /* rows that ~key of the command line resets */
+    size_t n_resets;
 };
 
 /* Errors: M2_E_CONFIG (all of them in `messages`), M2_E_DEVICE when the data

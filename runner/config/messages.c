@@ -70,6 +70,20 @@ static const char *next_character(const char *p, const char *end)
     return p;
 }
 
+const char *place_bytes(const struct place *place, size_t *size_out)
+{
+    size_t size;
+    const char *p = find_line(place->source, place->line, &size),
+               *end = p + size;
+
+    for (int column = 1; column < place->column && p < end; column++)
+        p = next_character(p, end);
+    if (place->line < 1 || p >= end)
+        return NULL;
+    *size_out = (size_t)(place->source->bytes + place->source->size - p);
+    return p;
+}
+
 /* Adds one character of the source, made harmless for a terminal. */
 static void add_character(struct text *out, const char *p, const char *next)
 {

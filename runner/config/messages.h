@@ -71,6 +71,10 @@ __attribute__((format(printf, 3, 4))) void
 message_warning(struct messages *messages, struct place place,
                 const char *format, ...);
 
+/* The bytes of the source at a place, *size_out of them up to the source's end;
+ * NULL when it has no such place. */
+const char *place_bytes(const struct place *place, size_t *size_out);
+
 /* Adds all messages to `out`, sorted by source, line and column. */
 void messages_print(struct messages *messages, struct text *out);
 

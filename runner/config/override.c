@@ -152,6 +152,18 @@ static void set_value(const struct overriding *o, const char *path,
                  : value);
 }
 
+/* Forgets the axis of a key: something later is said about it. */
+static void drop_axis(const struct overriding *o, size_t row)
+{
+    struct experiment *experiment = o->experiment;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < experiment->n_axes; i++)
+        if (experiment->axes[i].row != row)
+            experiment->axes[kept++] = experiment->axes[i];
+    experiment->n_axes = kept;
+}
+
 static void add_axis(const struct overriding *o, struct place place, size_t row,
                      struct node *values)
 {
@@ -165,26 +177,71 @@ static void add_axis(const struct overriding *o, struct place place, size_t row,
         return;
     }
     experiment->axes = grown;
+    drop_axis(o, row);
     experiment->axes[experiment->n_axes++] =
         (struct override_axis){place, row, values};
 }
 
-/* seeds=3 is a key of the sweep block. */
-static bool apply_seeds(const struct overriding *o, const char *text,
-                        const char *key, const char *value)
+/* Keys of the sweep block that are one value each, by their full names and by
+ * those without "sweep.". */
+static const char *const sweep_keys[] = {
+    "sweep.seeds",
+    "sweep.max_runs",
+    "sweep.random.n",
+    "sweep.random.seed",
+};
+
+/* The part of the name behind "sweep.", or NULL. */
+static const char *find_sweep_key(const char *key)
+{
+    for (size_t i = 0; i < sizeof sweep_keys / sizeof *sweep_keys; i++) {
+        const char *name = sweep_keys[i] + strlen("sweep.");
+
+        if (strcmp(key, sweep_keys[i]) == 0 || strcmp(key, name) == 0)
+            return name;
+    }
+    return NULL;
+}
+
+/* The mapping that holds the last part of a key of the sweep block, made if
+ * need be; NULL where something else is in the way, which the sweep reports. */
+static struct node *find_sweep_parent(const struct overriding *o,
+                                      const char **name, struct place place)
 {
     struct tree *tree = &o->experiment->tree;
-    struct place place = override_place(o, text, text, strlen(key));
-    struct node *name, *count;
+    const char *dot = strchr(*name, '.');
+    struct node *map = o->experiment->sweep, *key, *child;
 
-    if (strcmp(key, "seeds") != 0 && strcmp(key, "sweep.seeds") != 0)
+    if (map == NULL)
+        map = o->experiment->sweep = node_new(tree, NODE_MAP, place);
+    if (map == NULL || map->kind != NODE_MAP || dot == NULL)
+        return map != NULL && map->kind == NODE_MAP ? map : NULL;
+    key = override_word(o, place, *name, (size_t)(dot - *name));
+    child = key == NULL ? NULL : node_get(map, key->text);
+    if (key != NULL && child == NULL) {
+        child = node_new(tree, NODE_MAP, place);
+        if (child != NULL)
+            node_set(map, key, child);
+    }
+    *name = dot + 1;
+    return child != NULL && child->kind == NODE_MAP ? child : NULL;
+}
+
+static bool apply_sweep_key(const struct overriding *o, const char *text,
+                            const char *key, const char *value)
+{
+    struct place place = override_place(o, text, text, strlen(key));
+    const char *name = find_sweep_key(key);
+    struct node *map, *word, *node;
+
+    if (name == NULL)
         return false;
-    if (o->experiment->sweep == NULL)
-        o->experiment->sweep = node_new(tree, NODE_MAP, place);
-    name = node_new_scalar(tree, place, "seeds");
-    count = override_value(o, text, value);
-    if (o->experiment->sweep != NULL && name != NULL && count != NULL)
-        node_set(o->experiment->sweep, name, count);
+    map = find_sweep_parent(o, &name, place);
+    word = node_new_scalar(&o->experiment->tree, place, name);
+    node = override_is_axis(value) ? override_axis_values(o, text, value)
+                                   : override_value(o, text, value);
+    if (map != NULL && word != NULL && node != NULL)
+        node_set(map, word, node);
     return true;
 }
 
@@ -195,7 +252,7 @@ static void apply_assignment(const struct overriding *o, const char *text,
     struct node *node;
     size_t row;
 
-    if (apply_seeds(o, text, key, value) || !find_row(o, key, place, &row))
+    if (apply_sweep_key(o, text, key, value) || !find_row(o, key, place, &row))
         return;
     if (override_is_axis(value)) {
         node = override_axis_values(o, text, value);
@@ -203,29 +260,46 @@ static void apply_assignment(const struct overriding *o, const char *text,
             add_axis(o, override_place(o, text, text, strlen(text)), row, node);
         return;
     }
+    drop_axis(o, row);
     node = override_value(o, text, value);
     if (node != NULL)
         set_value(o, o->experiment->schema.rows[row].path, place, node);
 }
 
-/* What is at its default is no axis either. */
-static void remove_axis(const struct overriding *o, size_t row)
+/* What is at its default is no axis either: the sweep leaves the key out. */
+static void add_reset(const struct overriding *o, size_t row)
 {
-    struct node *sweep = o->experiment->sweep;
-    struct node *grid = sweep == NULL ? NULL : node_get(sweep, "grid");
-    const struct node *next;
+    struct experiment *experiment = o->experiment;
+    size_t *grown = memory_resize(experiment->resets, experiment->n_resets + 1,
+                                  sizeof *experiment->resets, NULL);
 
-    if (grid == NULL || grid->kind != NODE_MAP)
+    if (grown == NULL) {
+        o->messages->failed = true;
         return;
-    for (const struct node *v = grid->first; v != NULL; v = next) {
-        size_t found;
-
-        next = v->next;
-        if (schema_find_ending(&o->experiment->schema, v->key->text, &found) ==
-                1 &&
-            found == row)
-            node_remove(grid, v->key->text);
     }
+    experiment->resets = grown;
+    experiment->resets[experiment->n_resets++] = row;
+    drop_axis(o, row);
+}
+
+/* ~sweep, ~seeds; false when the key is none of the sweep block. */
+static bool reset_sweep_key(const struct overriding *o, const char *key,
+                            struct place place)
+{
+    const char *name = find_sweep_key(key);
+    struct node *map;
+
+    if (strcmp(key, "sweep") == 0) {
+        o->experiment->sweep = NULL;
+        o->experiment->n_axes = 0;
+        return true;
+    }
+    if (name == NULL)
+        return false;
+    map = find_sweep_parent(o, &name, place);
+    if (map != NULL)
+        node_remove(map, name);
+    return true;
 }
 
 static void apply_reset(const struct overriding *o, const char *text)
@@ -236,9 +310,9 @@ static void apply_reset(const struct overriding *o, const char *text)
     struct node *map;
     size_t row;
 
-    if (!find_row(o, key, place, &row))
+    if (reset_sweep_key(o, key, place) || !find_row(o, key, place, &row))
         return;
-    remove_axis(o, row);
+    add_reset(o, row);
     path = o->experiment->schema.rows[row].path;
     map = find_parent(o, path, place);
     if (map != NULL)

@@ -5,10 +5,12 @@
  *     lr=1e-3,1e-4            a grid axis: as sweep: grid: in the file
  *     d_state=range(16,80,16) the same: 16, 32, 48, 64 (stop excluded)
  *     features=[a,b]          brackets, braces and quotes are YAML
- *     seeds=3                 sweep: seeds:
+ *     seeds=3  seeds=4,7      sweep: seeds:; max_runs and random.n likewise
+ *     ~sweep                  no sweep at all
  *
- * A comma inside brackets, parentheses or quotes parts nothing.  Messages name
- * the place as "command line:2:4": second override, fourth character. */
+ * What stands later counts: lr=1e-3,1e-4 lr=1e-2 sweeps nothing.  A comma
+ * inside brackets, parentheses or quotes parts nothing.  Messages name the
+ * place as "command line:2:4": second override, fourth character. */
 #ifndef M2_CONFIG_OVERRIDE_H
 #define M2_CONFIG_OVERRIDE_H
 

@@ -95,46 +95,66 @@ static struct node *parse_piece(const struct overriding *o, const char *text,
 
 /* ---- ranges ------------------------------------------------------------- */
 
-/* The three numbers of range(a,b,s), or of range(a,b) with s = 1. */
-static bool parse_range(const struct overriding *o, const char *text,
-                        const char *value, double numbers[3])
+static const char range_start[] = "range(";
+
+bool range_is(const char *value)
 {
-    const char *p = value + strlen("range(");
+    return strncmp(value, range_start, strlen(range_start)) == 0;
+}
+
+/* One number, blanks around it allowed. */
+static bool parse_number(const char *text, size_t size, double *out)
+{
+    char copy[NUMBER_TEXT_SIZE];
+    struct node node = {.kind = NODE_SCALAR, .text = copy};
+
+    for (; size > 0 && *text == ' '; text++)
+        size--;
+    while (size > 0 && text[size - 1] == ' ')
+        size--;
+    if (size >= sizeof copy)
+        return false;
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    return scalar_is_number(&node, out) && !isinf(*out);
+}
+
+/* The three numbers of range(a,b,s), or of range(a,b) with s = 1. */
+static bool parse_range(const char *value, double numbers[3])
+{
+    const char *p = value + strlen(range_start);
     size_t n = 0;
 
     numbers[2] = 1;
     while (n < 3) {
         size_t size = strcspn(p, ",)");
-        struct node *node = parse_piece(o, text, p, size);
 
-        if (node == NULL || !scalar_is_number(node, &numbers[n]) ||
-            isinf(numbers[n]))
+        if (!parse_number(p, size, &numbers[n]))
             return false;
         n++;
-        p += size + 1;
-        if (p[-1] != ',')
+        p += size;
+        if (*p != ',')
             break;
+        p++;
     }
-    return n >= 2 && p[-1] == ')' && p[0] == '\0' && numbers[2] != 0;
+    return n >= 2 && p[0] == ')' && p[1] == '\0' && numbers[2] != 0;
 }
 
-static struct node *make_range(const struct overriding *o, const char *text,
-                               const char *value)
+struct node *range_values(struct tree *tree, struct place place,
+                          const char *value, struct messages *messages)
 {
-    struct place place = override_place(o, text, value, strlen(value));
-    struct tree *tree = &o->experiment->tree;
     double numbers[3], count;
     struct node *list;
 
-    if (!parse_range(o, text, value, numbers)) {
-        message_error(o->messages, place,
+    if (!parse_range(value, numbers)) {
+        message_error(messages, place,
                       "a range is range(start,stop,step), without stop itself");
         return NULL;
     }
     /* the last one may be there only by rounding */
     count = ceil((numbers[1] - numbers[0]) / numbers[2] - 1e-9);
     if (!(count >= 1 && count <= MAX_RANGE)) {
-        message_error(o->messages, place,
+        message_error(messages, place,
                       "this range has %s values; it may have 1 to %d",
                       count < 1 ? "no" : "too many", MAX_RANGE);
         return NULL;
@@ -156,16 +176,9 @@ static struct node *make_range(const struct overriding *o, const char *text,
 
 /* ---- values ------------------------------------------------------------- */
 
-static const char range_start[] = "range(";
-
-static bool is_range(const char *value)
-{
-    return strncmp(value, range_start, strlen(range_start)) == 0;
-}
-
 bool override_is_axis(const char *value)
 {
-    return is_range(value) || *find_comma(value) == ',';
+    return range_is(value) || *find_comma(value) == ',';
 }
 
 struct node *override_value(const struct overriding *o, const char *text,
@@ -180,8 +193,10 @@ struct node *override_axis_values(const struct overriding *o, const char *text,
     struct place place = override_place(o, text, text, strlen(text));
     struct node *list;
 
-    if (is_range(value))
-        return make_range(o, text, value);
+    if (range_is(value))
+        return range_values(&o->experiment->tree,
+                            override_place(o, text, value, strlen(value)),
+                            value, o->messages);
     list = node_new(&o->experiment->tree, NODE_LIST, place);
     while (list != NULL) {
         const char *end = find_comma(value);

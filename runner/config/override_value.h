@@ -22,6 +22,12 @@ bool override_is_clean(const char *text);
 struct node *override_word(const struct overriding *o, struct place place,
                            const char *text, size_t size);
 
+/* A value that begins with "range(", and the numbers it stands for, as a list;
+ * NULL after a message. */
+bool range_is(const char *value);
+struct node *range_values(struct tree *tree, struct place place,
+                          const char *value, struct messages *messages);
+
 /* The values behind "=" are several, or a range. */
 bool override_is_axis(const char *value);
 

@@ -1,173 +1,102 @@
-/* Axes of a sweep: reading and checking. */
+/* Axes and groups: finding keys, checking values, leaving out doubles. */
 #include "sweep/axis.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/identity.h"
-#include "config/scalar.h"
+#include "config/override_value.h"
 #include "config/value.h"
 #include "util/memory.h"
 #include "util/suggest.h"
 
-struct reading {
-    const struct experiment *experiment;
-    struct sweep *sweep;
-    struct messages *messages;
-    struct m2_error *err;
-    struct config scratch; /* values are read into it to be checked */
-};
+/* ---- keys --------------------------------------------------------------- */
 
-/* ---- the block ---------------------------------------------------------- */
-
-void axes_check_block(const struct experiment *experiment,
-                      struct messages *messages)
+const struct override_axis *axis_override(const struct reading *reading,
+                                          size_t row)
 {
-    static const char *const known[] = {"grid", "seeds", NULL};
-    static const char *const later[] = {"zip",    "list",   "exclude",
-                                        "random", "params", NULL};
-    const struct node *sweep = experiment->sweep;
+    const struct experiment *experiment = reading->experiment;
 
-    if (sweep == NULL)
-        return;
-    if (sweep->kind != NODE_MAP) {
-        message_error(messages, sweep->place,
-                      "'sweep' must be a mapping with grid and seeds, not %s",
-                      node_kind_name(sweep));
-        return;
-    }
-    for (const struct node *c = sweep->first; c != NULL; c = c->next) {
-        struct suggestion near = suggest_start(c->key->text);
-        bool is_known = false, is_later = false;
-
-        for (size_t i = 0; known[i] != NULL; i++) {
-            is_known = is_known || strcmp(known[i], c->key->text) == 0;
-            suggest_try(&near, known[i]);
-        }
-        for (size_t i = 0; later[i] != NULL; i++)
-            is_later = is_later || strcmp(later[i], c->key->text) == 0;
-        if (is_later)
-            message_error(messages, c->key->place,
-                          "'sweep.%s' is not yet supported by this version; "
-                          "grid and seeds are",
-                          c->key->text);
-        else if (!is_known)
-            message_error(
-                messages, c->key->place, "unknown key '%s' in 'sweep'%s%s%s",
-                c->key->text, near.best != NULL ? "; did you mean '" : "",
-                near.best != NULL ? near.best : "; axes go below 'grid'",
-                near.best != NULL ? "'?" : "");
-    }
+    for (size_t i = 0; i < experiment->n_axes; i++)
+        if (experiment->axes[i].row == row)
+            return &experiment->axes[i];
+    return NULL;
 }
 
-size_t axes_read_seeds(const struct experiment *experiment,
-                       struct messages *messages)
+/* The command line gives the key one value, or resets it. */
+static bool is_fixed(const struct reading *reading, size_t row)
 {
-    static const struct key key = {
-        .name = "seeds",
-        .type = KEY_INT,
-        .flags = KEY_NO_SWEEP,
-        .low = 1,
-        .high = SWEEP_MAX_RUNS,
-        .initial = "1",
-    };
-    char path[] = "sweep.seeds";
-    struct schema_row row = {.key = &key, .path = path};
-    const struct node *node =
-        experiment->sweep == NULL ? NULL : node_get(experiment->sweep, "seeds");
-    int64_t seeds = 1;
+    const struct experiment *experiment = reading->experiment;
+    const struct node *node = experiment->binding.nodes[row];
 
-    if (node != NULL && !value_read_int(&row, node, &seeds, messages))
-        return 1;
-    return (size_t)seeds;
+    for (size_t i = 0; i < experiment->n_resets; i++)
+        if (experiment->resets[i] == row)
+            return true;
+    return node != NULL && node->place.source->rank == RANK_COMMAND_LINE;
 }
 
-/* ---- one axis ----------------------------------------------------------- */
+size_t axis_index(const struct sweep *sweep, size_t first, size_t row)
+{
+    size_t i = first;
 
-/* The value's canonical text, or NULL after a message. */
-static char *check_value(struct reading *reading, size_t row,
-                         const struct node *node)
+    while (i < sweep->n_axes && sweep->axes[i].row != row)
+        i++;
+    return i;
+}
+
+void axis_report_twice(struct reading *reading, const struct axis_key *at,
+                       const struct sweep_axis *axis)
+{
+    const char *path = reading->experiment->schema.rows[axis->row].path;
+
+    if (axis->place.source->rank == RANK_COMMAND_LINE)
+        message_error(reading->messages, at->key->place,
+                      "'%s' is swept twice: also on the command line", path);
+    else
+        message_error(reading->messages, at->key->place,
+                      "'%s' is swept twice: also by %s, %s:%d", path,
+                      axis->block, axis->place.source->name, axis->place.line);
+}
+
+static bool is_near(const char *word, const char *candidate)
+{
+    struct suggestion near = suggest_start(word);
+
+    suggest_try(&near, candidate);
+    return near.best != NULL;
+}
+
+/* A key by full name or unique ending. */
+static bool find_row(struct reading *reading, const struct axis_key *at,
+                     size_t *row)
 {
     const struct schema *schema = &reading->experiment->schema;
-    struct text text = {0};
-    char *stolen;
+    const char *name = at->key->text;
+    size_t found = schema_find_ending(schema, name, row);
+    struct text hint = {0};
 
-    if (!value_read(&schema->rows[row], node, &reading->scratch,
-                    reading->messages))
-        return NULL;
-    config_write_value(schema, row, &reading->scratch, &text);
-    stolen = text_steal(&text, reading->err);
-    reading->messages->failed = reading->messages->failed || stolen == NULL;
-    text_free(&text);
-    return stolen;
-}
-
-static bool has_text(const struct sweep_axis *axis, const char *text)
-{
-    for (size_t i = 0; i < axis->count; i++)
-        if (strcmp(axis->texts[i], text) == 0)
-            return true;
+    if (found == 1)
+        return true;
+    /* the options of an unknown data source are not known */
+    if (reading->experiment->binding.skip_options &&
+        strncmp(name, "data.options.", 13) == 0)
+        return false;
+    if (found == 0)
+        schema_suggest_path(schema, name, &hint);
+    if (hint.length == 0 && is_near(name, "label") &&
+        strcmp(at->block, "sweep.list") == 0)
+        text_add(&hint, "; did you mean 'label'?");
+    if (found == 0)
+        message_error(reading->messages, at->key->place,
+                      "unknown key '%s' in '%s'%s", name, at->block,
+                      text_string(&hint));
+    else
+        message_error(reading->messages, at->key->place,
+                      "'%s' is the ending of more than one key; write the "
+                      "full name",
+                      name);
+    text_free(&hint);
     return false;
-}
-
-static void add_value(struct reading *reading, struct sweep_axis *axis,
-                      const struct node *node)
-{
-    char *text = check_value(reading, axis->row, node);
-
-    if (text == NULL)
-        return;
-    if (has_text(axis, text)) {
-        message_warning(reading->messages, node->place,
-                        "'%s' has the value %s already; left out",
-                        reading->experiment->schema.rows[axis->row].path, text);
-        free(text);
-        return;
-    }
-    axis->nodes[axis->count] = node;
-    axis->texts[axis->count] = text;
-    axis->count++;
-}
-
-/* The shortest ending of a key's name that no other key has. */
-static const char *short_name(const struct schema *schema, size_t row)
-{
-    const char *path = schema->rows[row].path;
-    const char *name = path + strlen(path);
-    size_t found = 0, first;
-
-    while (name > path && found != 1) {
-        do
-            name--;
-        while (name > path && name[-1] != '.');
-        found = schema_find_ending(schema, name, &first);
-        if (found == 1 && first != row)
-            found = 2; /* that name is another key's full one */
-    }
-    return name;
-}
-
-/* Room for an axis.  The sweep keeps it whatever its values are. */
-static struct sweep_axis *new_axis(struct reading *reading, size_t row,
-                                   struct place place, size_t room)
-{
-    struct sweep *sweep = reading->sweep;
-    struct sweep_axis *grown = memory_resize(sweep->axes, sweep->n_axes + 1,
-                                             sizeof *sweep->axes, reading->err);
-    struct sweep_axis *axis;
-
-    if (grown == NULL)
-        return NULL;
-    sweep->axes = grown;
-    axis = &grown[sweep->n_axes++];
-    *axis = (struct sweep_axis){
-        .row = row,
-        .place = place,
-        .short_name = short_name(&reading->experiment->schema, row),
-        .nodes = memory_zeroed(room, sizeof *axis->nodes, reading->err),
-        .texts = memory_zeroed(room, sizeof *axis->texts, reading->err),
-    };
-    return axis->nodes == NULL || axis->texts == NULL ? NULL : axis;
 }
 
 /* Whether a key may be an axis at all. */
@@ -192,187 +121,241 @@ static bool can_sweep(struct reading *reading, size_t row, struct place place)
     return false;
 }
 
-static int read_values(struct reading *reading, size_t row, struct place place,
-                       const struct node *list)
+enum axis_use axis_find(struct reading *reading, const struct axis_key *at,
+                        size_t first, size_t *row)
 {
-    const char *path = reading->experiment->schema.rows[row].path;
-    struct sweep_axis *axis;
+    const struct sweep *sweep = reading->sweep;
+    size_t other;
 
-    if (!can_sweep(reading, row, place))
-        return 0;
-    if (list->kind != NODE_LIST || list->first == NULL) {
-        message_error(reading->messages, list->place,
-                      list->kind == NODE_LIST
-                          ? "the axis '%s' has no values"
-                          : "the axis '%s' must be a list of values, as [1, 2]",
-                      path);
-        return 0;
+    if (!find_row(reading, at, row))
+        return AXIS_WRONG;
+    if (!can_sweep(reading, *row, at->key->place))
+        return AXIS_WRONG;
+    if (is_fixed(reading, *row))
+        return AXIS_OVERRIDDEN;
+    other = axis_index(sweep, 0, *row);
+    if (other < first) {
+        axis_report_twice(reading, at, &sweep->axes[other]);
+        return AXIS_WRONG;
     }
-    axis = new_axis(reading, row, place, list->n_children);
-    if (axis == NULL)
-        return M2_E_MEMORY;
-    for (const struct node *v = list->first; v != NULL; v = v->next)
-        add_value(reading, axis, v);
-    return 0;
+    return axis_override(reading, *row) != NULL ? AXIS_OVERRIDDEN : AXIS_USED;
 }
 
-/* ---- all axes ----------------------------------------------------------- */
-
-/* What the command line says about the key of an axis of the file: another
- * axis, or one value, or nothing. */
-static const struct override_axis *find_override(const struct reading *reading,
-                                                 size_t row)
+/* The shortest ending of a key's name that no other key has. */
+static const char *short_name(const struct schema *schema, size_t row)
 {
-    const struct experiment *experiment = reading->experiment;
+    const char *path = schema->rows[row].path;
+    const char *name = path + strlen(path);
+    size_t found = 0, first;
 
-    for (size_t i = experiment->n_axes; i-- > 0;)
-        if (experiment->axes[i].row == row)
-            return &experiment->axes[i];
+    while (name > path && found != 1) {
+        do
+            name--;
+        while (name > path && name[-1] != '.');
+        found = schema_find_ending(schema, name, &first);
+        if (found == 1 && first != row)
+            found = 2; /* that name is another key's full one */
+    }
+    return name;
+}
+
+/* ---- values ------------------------------------------------------------- */
+
+struct sweep_axis *axis_new(struct reading *reading, size_t row,
+                            const struct axis_key *at, size_t room)
+{
+    struct sweep *sweep = reading->sweep;
+    struct sweep_axis *grown = memory_resize(sweep->axes, sweep->n_axes + 1,
+                                             sizeof *sweep->axes, reading->err);
+    struct sweep_axis *axis;
+
+    if (grown == NULL)
+        return NULL;
+    sweep->axes = grown;
+    axis = &grown[sweep->n_axes++];
+    *axis = (struct sweep_axis){
+        .row = row,
+        .place = at->key->place,
+        .block = at->block,
+        .short_name = short_name(&reading->experiment->schema, row),
+        .nodes = memory_zeroed(room, sizeof *axis->nodes, reading->err),
+        .texts = memory_zeroed(room, sizeof *axis->texts, reading->err),
+    };
+    if (axis->nodes == NULL || axis->texts == NULL)
+        return NULL;
+    axis->room = room;
+    return axis;
+}
+
+bool axis_set(struct reading *reading, struct sweep_axis *axis, size_t index,
+              const struct node *node)
+{
+    const struct schema *schema = &reading->experiment->schema;
+    struct text text = {0};
+    char *stolen;
+
+    if (!value_read(&schema->rows[axis->row], node, &reading->scratch,
+                    reading->messages))
+        return false;
+    config_write_value(schema, axis->row, &reading->scratch, &text);
+    stolen = text_steal(&text, reading->err);
+    reading->messages->failed = reading->messages->failed || stolen == NULL;
+    text_free(&text);
+    axis->nodes[index] = node;
+    axis->texts[index] = stolen;
+    return stolen != NULL;
+}
+
+const struct node *axis_list(struct reading *reading, size_t row,
+                             const struct node *values)
+{
+    const char *path = reading->experiment->schema.rows[row].path;
+
+    /* in quotes, too: inside brackets its commas need them */
+    if (values->kind == NODE_SCALAR && range_is(values->text))
+        return range_values(&reading->sweep->tree, values->place, values->text,
+                            reading->messages);
+    if (values->kind == NODE_LIST && values->first != NULL)
+        return values;
+    message_error(reading->messages, values->place,
+                  values->kind == NODE_LIST
+                      ? "the axis '%s' has no values"
+                      : "the axis '%s' must be a list of values, as [1, 2]",
+                  path);
     return NULL;
 }
 
-static bool is_overridden(const struct reading *reading, size_t row)
+/* ---- groups ------------------------------------------------------------- */
+
+struct sweep_group *group_new(struct reading *reading, size_t first,
+                              size_t count, struct place place)
 {
-    const struct node *node = reading->experiment->binding.nodes[row];
+    struct sweep *sweep = reading->sweep;
+    struct sweep_group *grown =
+        memory_resize(sweep->groups, sweep->n_groups + 1, sizeof *sweep->groups,
+                      reading->err);
 
-    return node != NULL && node->place.source->rank == RANK_COMMAND_LINE;
-}
-
-static bool has_axis(const struct sweep *sweep, size_t row)
-{
-    for (size_t i = 0; i < sweep->n_axes; i++)
-        if (sweep->axes[i].row == row)
-            return true;
-    return false;
-}
-
-/* A key in the grid, by full name or unique ending. */
-static bool find_row(struct reading *reading, const struct node *key,
-                     size_t *row)
-{
-    const struct schema *schema = &reading->experiment->schema;
-    size_t found = schema_find_ending(schema, key->text, row);
-    struct text hint = {0};
-
-    if (found == 1)
-        return true;
-    if (found == 0)
-        schema_suggest_path(schema, key->text, &hint);
-    message_error(reading->messages, key->place,
-                  found == 0 ? "unknown key '%s' in 'sweep.grid'%s"
-                             : "'%s' is the ending of more than one key; "
-                               "write the full name%s",
-                  key->text, text_string(&hint));
-    text_free(&hint);
-    return false;
-}
-
-static int read_grid_key(struct reading *reading, const struct node *values)
-{
-    const struct override_axis *override;
-    size_t row;
-
-    if (reading->experiment->binding.skip_options &&
-        strncmp(values->key->text, "data.options.", 13) == 0)
-        return 0;
-    if (!find_row(reading, values->key, &row) || is_overridden(reading, row))
-        return 0;
-    if (has_axis(reading->sweep, row)) {
-        message_error(reading->messages, values->key->place,
-                      "'%s' is an axis already",
-                      reading->experiment->schema.rows[row].path);
-        return 0;
-    }
-    override = find_override(reading, row);
-    if (override != NULL)
-        return read_values(reading, row, override->place, override->values);
-    return read_values(reading, row, values->key->place, values);
-}
-
-static int read_grid(struct reading *reading)
-{
-    const struct node *sweep = reading->experiment->sweep;
-    const struct node *grid = sweep == NULL ? NULL : node_get(sweep, "grid");
-
-    if (grid == NULL || scalar_is_null(grid))
-        return 0;
-    if (grid->kind != NODE_MAP) {
-        message_error(reading->messages, grid->place,
-                      "'sweep.grid' must be a mapping of keys to lists, as "
-                      "'model.d_state: [16, 64]'");
-        return 0;
-    }
-    for (const struct node *v = grid->first; v != NULL; v = v->next) {
-        int code = read_grid_key(reading, v);
-
-        if (code != 0)
-            return code;
-    }
-    return 0;
-}
-
-static int read_override_axes(struct reading *reading)
-{
-    const struct experiment *experiment = reading->experiment;
-
-    for (size_t i = 0; i < experiment->n_axes; i++) {
-        const struct override_axis *axis =
-            find_override(reading, experiment->axes[i].row);
-        int code = 0;
-
-        if (!has_axis(reading->sweep, axis->row))
-            code = read_values(reading, axis->row, axis->place, axis->values);
-        if (code != 0)
-            return code;
-    }
-    return 0;
-}
-
-/* Both of a pair, as epochs and steps: each run could have only one. */
-static void check_exclusive(const struct reading *reading)
-{
-    const struct schema *schema = &reading->experiment->schema;
-    const struct sweep *sweep = reading->sweep;
-
-    for (size_t i = 0; i < sweep->n_axes; i++) {
-        const struct schema_row *row = &schema->rows[sweep->axes[i].row];
-
-        if (row->key->exclusive != NULL &&
-            has_axis(sweep, schema_find(schema, row->key->exclusive)))
-            message_error(reading->messages, sweep->axes[i].place,
-                          "'%s' and '%s' exclude each other; sweep one",
-                          row->path, row->key->exclusive);
-    }
-}
-
-int axes_read(const struct experiment *experiment, struct sweep *sweep,
-              struct messages *messages, struct m2_error *err)
-{
-    struct reading reading = {
-        .experiment = experiment,
-        .sweep = sweep,
-        .messages = messages,
-        .err = err,
+    if (grown == NULL)
+        return NULL;
+    sweep->groups = grown;
+    grown[sweep->n_groups] = (struct sweep_group){
+        .place = place,
+        .first = first,
+        .n_axes = sweep->n_axes - first,
+        .count = count,
     };
-    int code = config_copy(&experiment->config, &reading.scratch, err);
+    for (size_t i = first; i < sweep->n_axes; i++)
+        sweep->axes[i].count = count;
+    return &grown[sweep->n_groups++];
+}
 
-    if (code == 0)
-        code = read_grid(&reading);
-    if (code == 0)
-        code = read_override_axes(&reading);
-    if (code == 0)
-        check_exclusive(&reading);
-    config_free(&reading.scratch);
+/* A point as one text, to be compared with others. */
+struct point_text {
+    char *text;
+    size_t index;
+};
+
+static int compare_points(const void *left, const void *right)
+{
+    const struct point_text *a = left, *b = right;
+    int order = strcmp(a->text, b->text);
+
+    if (order != 0)
+        return order;
+    return a->index < b->index ? -1 : 1;
+}
+
+static char *write_point(const struct sweep *sweep,
+                         const struct sweep_group *group, size_t point,
+                         struct m2_error *err)
+{
+    struct text text = {0};
+    char *stolen;
+
+    for (size_t i = 0; i < group->n_axes; i++) {
+        const char *value = sweep->axes[group->first + i].texts[point];
+
+        text_addf(&text, "%s\n", value == NULL ? "" : value);
+    }
+    stolen = text_steal(&text, err);
+    text_free(&text);
+    return stolen;
+}
+
+/* first[i]: the first point that equals point i. */
+static int find_first(const struct sweep *sweep,
+                      const struct sweep_group *group, size_t *first,
+                      struct m2_error *err)
+{
+    struct point_text *points =
+        memory_zeroed(group->count, sizeof *points, err);
+    int code = points == NULL ? M2_E_MEMORY : 0;
+
+    for (size_t i = 0; code == 0 && i < group->count; i++) {
+        points[i] = (struct point_text){write_point(sweep, group, i, err), i};
+        code = points[i].text == NULL ? M2_E_MEMORY : 0;
+    }
+    if (code == 0 && group->count > 0)
+        qsort(points, group->count, sizeof *points, compare_points);
+    for (size_t i = 0; code == 0 && i < group->count; i++)
+        first[points[i].index] =
+            i > 0 && strcmp(points[i].text, points[i - 1].text) == 0
+                ? first[points[i - 1].index]
+                : points[i].index;
+    for (size_t i = 0; points != NULL && i < group->count; i++)
+        free(points[i].text);
+    free(points);
     return code;
 }
 
-void axes_free(struct sweep_axis *axes, size_t n_axes)
+static void keep_point(struct sweep *sweep, struct sweep_group *group,
+                       size_t from, size_t to)
 {
-    for (size_t i = 0; i < n_axes; i++) {
-        for (size_t k = 0; k < axes[i].count; k++)
-            free(axes[i].texts[k]);
-        free(axes[i].texts);
-        free(axes[i].nodes);
+    for (size_t i = 0; i < group->n_axes && from != to; i++) {
+        struct sweep_axis *axis = &sweep->axes[group->first + i];
+
+        axis->nodes[to] = axis->nodes[from];
+        axis->texts[to] = axis->texts[from];
+        axis->texts[from] = NULL;
     }
-    free(axes);
+    if (group->labels != NULL)
+        group->labels[to] = group->labels[from];
+}
+
+static void drop_point(struct sweep *sweep, const struct sweep_group *group,
+                       size_t point)
+{
+    for (size_t i = 0; i < group->n_axes; i++) {
+        struct sweep_axis *axis = &sweep->axes[group->first + i];
+
+        free(axis->texts[point]);
+        axis->texts[point] = NULL;
+    }
+}
+
+int group_fold(struct reading *reading, struct sweep_group *group,
+               group_report *report)
+{
+    struct sweep *sweep = reading->sweep;
+    size_t *first = memory_zeroed(group->count, sizeof *first, reading->err);
+    size_t kept = 0;
+    int code = first == NULL ? M2_E_MEMORY
+                             : find_first(sweep, group, first, reading->err);
+
+    for (size_t i = 0; code == 0 && report != NULL && i < group->count; i++)
+        if (first[i] != i)
+            report(reading, group, i, first[i]);
+    for (size_t i = 0; code == 0 && i < group->count; i++) {
+        if (first[i] == i)
+            keep_point(sweep, group, i, kept++);
+        else
+            drop_point(sweep, group, i);
+    }
+    free(first);
+    if (code != 0)
+        return code;
+    group->count = kept;
+    for (size_t i = 0; i < group->n_axes; i++)
+        sweep->axes[group->first + i].count = kept;
+    return 0;
 }

@@ -37,6 +37,13 @@ void label_add(struct text *label, const char *name, const char *value)
     add_clean(label, value);
 }
 
+void label_add_word(struct text *label, const char *word)
+{
+    if (label->length > 0)
+        text_add_char(label, '_');
+    text_add(label, word);
+}
+
 void label_add_seed(struct text *label, uint64_t seed)
 {
     struct text cut = {0};

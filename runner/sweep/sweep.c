@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sweep/axis.h"
+#include "sweep/exclude.h"
 #include "sweep/label.h"
 #include "util/memory.h"
 
@@ -14,26 +15,52 @@ struct expansion {
     struct messages *messages;
     struct m2_error *err;
     struct binding binding; /* of the run that is being made */
+    size_t n_products;      /* points, before exclude */
+    size_t *points;         /* (n_points) of the product, in order */
+    struct exclusions exclusions;
+    size_t n_broken; /* points that break a rule between keys */
 };
 
-/* Index of an axis' value at a grid point; the last axis varies fastest. */
-static size_t value_index(const struct sweep *sweep, size_t axis, size_t point)
+enum { MAX_BROKEN_SHOWN = 10 };
+
+/* Index of a group's values at a point of the product; the last group varies
+ * fastest. */
+static size_t value_index(const struct sweep *sweep, size_t group, size_t point)
 {
-    for (size_t i = sweep->n_axes - 1; i > axis; i--)
-        point /= sweep->axes[i].count;
-    return point % sweep->axes[axis].count;
+    for (size_t i = sweep->n_groups - 1; i > group; i--)
+        point /= sweep->groups[i].count;
+    return point % sweep->groups[group].count;
 }
 
 /* ---- one run ------------------------------------------------------------ */
 
-static int set_label(struct expansion *expansion, struct sweep_run *run)
+/* What a group says of a point: the label of its list, or its values. */
+static void add_group(const struct sweep *sweep, size_t g, size_t point,
+                      const struct sweep_run *run, struct text *label)
+{
+    const struct sweep_group *group = &sweep->groups[g];
+    size_t k = value_index(sweep, g, point);
+
+    if (group->labels != NULL && group->labels[k] != NULL) {
+        label_add_word(label, group->labels[k]);
+        return;
+    }
+    for (size_t i = group->first; i < group->first + group->n_axes; i++)
+        if (run->settings[i].value != NULL)
+            label_add(label, sweep->axes[i].short_name, run->settings[i].value);
+}
+
+/* The seed is told unless there is nothing to tell. */
+static int set_label(struct expansion *expansion, struct sweep_run *run,
+                     size_t point)
 {
     const struct sweep *sweep = expansion->sweep;
     struct text label = {0};
 
-    for (size_t i = 0; i < sweep->n_axes; i++)
-        label_add(&label, sweep->axes[i].short_name, run->settings[i].value);
-    if (sweep->n_axes == 0 && sweep->n_seeds == 1)
+    for (size_t g = 0; g < sweep->n_groups; g++)
+        add_group(sweep, g, point, run, &label);
+    if (sweep->n_groups == 0 && sweep->n_seeds == 1 &&
+        sweep->seeds[0] == expansion->experiment->config.seed)
         text_add(&label, "run");
     else
         label_add_seed(&label, run->config.seed);
@@ -42,20 +69,77 @@ static int set_label(struct expansion *expansion, struct sweep_run *run)
     return run->label == NULL ? M2_E_MEMORY : 0;
 }
 
-static void assign(struct expansion *expansion, struct sweep_run *run)
+/* Gives a config the values of a point. */
+static void assign(struct expansion *expansion, size_t point,
+                   struct config *config)
+{
+    const struct sweep *sweep = expansion->sweep;
+
+    for (size_t g = 0; g < sweep->n_groups; g++) {
+        const struct sweep_group *group = &sweep->groups[g];
+        size_t k = value_index(sweep, g, point);
+
+        for (size_t i = group->first; i < group->first + group->n_axes; i++)
+            if (sweep->axes[i].nodes[k] != NULL)
+                binding_assign(&expansion->binding, sweep->axes[i].row,
+                               sweep->axes[i].nodes[k], config,
+                               expansion->messages);
+    }
+}
+
+static void set_settings(struct expansion *expansion, struct sweep_run *run,
+                         size_t point)
 {
     const struct sweep *sweep = expansion->sweep;
     const struct schema *schema = &expansion->experiment->schema;
 
-    for (size_t i = 0; i < sweep->n_axes; i++) {
-        const struct sweep_axis *axis = &sweep->axes[i];
-        size_t k = value_index(sweep, i, run->point);
+    for (size_t g = 0; g < sweep->n_groups; g++) {
+        const struct sweep_group *group = &sweep->groups[g];
+        size_t k = value_index(sweep, g, point);
 
-        binding_assign(&expansion->binding, axis->row, axis->nodes[k],
-                       &run->config, expansion->messages);
-        run->settings[i] = (struct sweep_setting){schema->rows[axis->row].path,
-                                                  axis->texts[k]};
+        for (size_t i = group->first; i < group->first + group->n_axes; i++)
+            run->settings[i] = (struct sweep_setting){
+                schema->rows[sweep->axes[i].row].path, sweep->axes[i].texts[k]};
     }
+}
+
+/* Nodes of the base again: a point of a list may leave a key as it is. */
+static void reset_binding(struct expansion *expansion)
+{
+    const struct binding *base = &expansion->experiment->binding;
+
+    for (size_t i = 0; i < expansion->sweep->n_axes; i++) {
+        size_t row = expansion->sweep->axes[i].row;
+
+        expansion->binding.nodes[row] = base->nodes[row];
+        expansion->binding.is_wrong[row] = base->is_wrong[row];
+    }
+}
+
+/* The rules between keys.  A random sweep can break one in a thousand ways: a
+ * few of them say it all. */
+static void check_rules(struct expansion *expansion,
+                        const struct config *config)
+{
+    struct messages quiet = {0};
+    struct messages *messages =
+        expansion->n_broken < MAX_BROKEN_SHOWN ? expansion->messages : &quiet;
+    size_t before = messages->n_errors;
+
+    binding_check_rules(&expansion->binding, config, messages);
+    expansion->n_broken += messages->n_errors > before;
+    expansion->messages->failed = expansion->messages->failed || quiet.failed;
+    messages_free(&quiet);
+}
+
+static void report_broken(const struct expansion *expansion)
+{
+    if (expansion->n_broken > MAX_BROKEN_SHOWN)
+        message_error(expansion->messages, block_place(expansion->experiment),
+                      "%zu of %zu points break a rule between keys; %d are "
+                      "shown. 'exclude' leaves points out",
+                      expansion->n_broken, expansion->sweep->n_points,
+                      MAX_BROKEN_SHOWN);
 }
 
 static int make_run(struct expansion *expansion, size_t index)
@@ -64,6 +148,7 @@ static int make_run(struct expansion *expansion, size_t index)
     struct sweep_run *run = &sweep->runs[index];
     int code = config_copy(&expansion->experiment->config, &run->config,
                            expansion->err);
+    size_t point;
 
     if (code != 0)
         return code;
@@ -72,63 +157,125 @@ static int make_run(struct expansion *expansion, size_t index)
     if (run->settings == NULL)
         return M2_E_MEMORY;
     run->point = index / sweep->n_seeds;
-    run->config.seed += index % sweep->n_seeds;
-    assign(expansion, run);
+    run->config.seed = sweep->seeds[index % sweep->n_seeds];
+    point = expansion->points[run->point];
+    reset_binding(expansion);
+    assign(expansion, point, &run->config);
+    set_settings(expansion, run, point);
     if (index % sweep->n_seeds == 0) /* no rule looks at the seed */
-        binding_check_rules(&expansion->binding, &run->config,
-                            expansion->messages);
-    return set_label(expansion, run);
+        check_rules(expansion, &run->config);
+    return set_label(expansion, run, point);
 }
 
 static int make_runs(struct expansion *expansion)
 {
-    const struct binding *binding = &expansion->experiment->binding;
     struct sweep *sweep = expansion->sweep;
     size_t count = sweep->n_points * sweep->n_seeds;
-    int code;
+    int code = 0;
 
     sweep->runs = memory_zeroed(count, sizeof *sweep->runs, expansion->err);
     if (sweep->runs == NULL)
         return M2_E_MEMORY;
-    code = binding_copy(binding, &expansion->binding, expansion->err);
     while (code == 0 && sweep->n_runs < count)
         code = make_run(expansion, sweep->n_runs++);
-    binding_free(&expansion->binding);
+    report_broken(expansion);
     return code;
 }
 
-/* ---- how many ----------------------------------------------------------- */
+/* ---- the points --------------------------------------------------------- */
 
-static void report_count(struct expansion *expansion, const char *what)
-{
-    const struct experiment *experiment = expansion->experiment;
-    struct place place = experiment->binding.whole;
-
-    if (experiment->sweep != NULL && experiment->sweep->key != NULL)
-        place = experiment->sweep->key->place;
-    message_error(expansion->messages, place, "%s", what);
-}
-
-/* The number of points; false when there are too many runs. */
-static bool count_points(struct expansion *expansion)
+/* The size of the product; false when it is too large to be looked at. */
+static bool count_products(struct expansion *expansion)
 {
     struct sweep *sweep = expansion->sweep;
-    size_t count = 1;
+    double all = 1;
 
-    for (size_t i = 0; i < sweep->n_axes; i++) {
-        count *= sweep->axes[i].count;
-        if (count * sweep->n_seeds > SWEEP_MAX_RUNS) {
-            report_count(expansion, "more than 10000 runs");
-            return false;
-        }
-    }
-    if (expansion->experiment->config.seed > UINT64_MAX - sweep->n_seeds) {
-        report_count(expansion, "'seed' is so large that seed + seeds does "
-                                "not fit");
+    for (size_t i = 0; i < sweep->n_groups; i++)
+        all *= (double)sweep->groups[i].count;
+    if (all > SWEEP_MAX_POINTS) {
+        message_error(expansion->messages, block_place(expansion->experiment),
+                      "the product of this sweep has %.0f points; it may have "
+                      "%d",
+                      all, SWEEP_MAX_POINTS);
         return false;
     }
-    sweep->n_points = count;
+    expansion->n_products = (size_t)all;
     return true;
+}
+
+static int choose_points(struct expansion *expansion)
+{
+    const struct config *base = &expansion->experiment->config;
+    struct sweep *sweep = expansion->sweep;
+    struct config config;
+    int code = 0;
+
+    expansion->points = memory_zeroed(
+        expansion->n_products, sizeof *expansion->points, expansion->err);
+    if (expansion->points == NULL)
+        return M2_E_MEMORY;
+    for (size_t i = 0; code == 0 && i < expansion->n_products; i++) {
+        bool is_excluded = false;
+
+        if (expansion->exclusions.n > 0) {
+            code = config_copy(base, &config, expansion->err);
+            if (code != 0)
+                break;
+            assign(expansion, i, &config);
+            is_excluded = exclusions_apply(&expansion->exclusions, &config,
+                                           expansion->messages);
+            config_free(&config);
+        }
+        if (!is_excluded)
+            expansion->points[sweep->n_points++] = i;
+    }
+    sweep->n_excluded = expansion->n_products - sweep->n_points;
+    exclusions_report(&expansion->exclusions, expansion->n_products,
+                      sweep->n_points, expansion->messages);
+    return code;
+}
+
+/* False, after a message, when there are more runs than allowed. */
+static bool check_count(struct expansion *expansion)
+{
+    const struct experiment *experiment = expansion->experiment;
+    const struct sweep *sweep = expansion->sweep;
+    size_t limit = block_max_runs(experiment, expansion->messages);
+
+    if (sweep->n_points <= limit / sweep->n_seeds)
+        return true;
+    message_error(expansion->messages, block_place(experiment),
+                  "this sweep has %.0f runs: %zu configuration%s with %zu "
+                  "seed%s each; the limit is %zu, and sweep.max_runs=N allows "
+                  "more",
+                  (double)sweep->n_points * (double)sweep->n_seeds,
+                  sweep->n_points, sweep->n_points == 1 ? "" : "s",
+                  sweep->n_seeds, sweep->n_seeds == 1 ? "" : "s", limit);
+    return false;
+}
+
+static int expand_points(struct expansion *expansion)
+{
+    int code = binding_copy(&expansion->experiment->binding,
+                            &expansion->binding, expansion->err);
+
+    if (code == 0)
+        code = choose_points(expansion);
+    if (code == 0 && expansion->sweep->n_points > 0 && check_count(expansion))
+        code = make_runs(expansion);
+    binding_free(&expansion->binding);
+    free(expansion->points);
+    return code;
+}
+
+/* Whether there are values to combine.  The rules are checked although single
+ * keys may be wrong: they leave out what they cannot judge. */
+static bool is_complete(const struct sweep *sweep)
+{
+    for (size_t i = 0; i < sweep->n_groups; i++)
+        if (sweep->groups[i].count == 0)
+            return false;
+    return sweep->n_seeds > 0;
 }
 
 /* The runs; errors of the sweep block go to the messages. */
@@ -143,17 +290,19 @@ static int expand(const struct experiment *experiment, struct sweep *sweep,
     };
     int code;
 
-    axes_check_block(experiment, messages);
-    sweep->n_seeds = axes_read_seeds(experiment, messages);
-    code = axes_read(experiment, sweep, messages, err);
-    if (code != 0)
-        return code;
-    /* the rules are checked although single keys may be wrong: they leave out
-     * what they cannot judge */
-    for (size_t i = 0; i < sweep->n_axes; i++)
-        if (sweep->axes[i].count == 0)
-            return 0;
-    return count_points(&expansion) ? make_runs(&expansion) : 0;
+    block_check(experiment, messages);
+    code = block_read_seeds(experiment, sweep, messages, err);
+    if (code == 0)
+        code = axes_read(experiment, sweep, messages, err);
+    if (code == 0)
+        code = exclusions_read(experiment, &sweep->tree, messages,
+                               &expansion.exclusions, err);
+    if (code == 0 && is_complete(sweep) && count_products(&expansion))
+        code = expand_points(&expansion);
+    exclusions_free(&expansion.exclusions);
+    if (code == 0 && sweep->tree.failed)
+        code = m2_fail(err, M2_E_MEMORY, "out of memory");
+    return code;
 }
 
 int sweep_load(const struct experiment_request *request,
@@ -163,6 +312,7 @@ int sweep_load(const struct experiment_request *request,
     int code = experiment_load(request, experiment, messages, err);
 
     *sweep = (struct sweep){0};
+    tree_init(&sweep->tree);
     if (experiment->root == NULL || experiment->binding.nodes == NULL)
         return code;
     code = expand(experiment, sweep, messages, err);
@@ -171,14 +321,41 @@ int sweep_load(const struct experiment_request *request,
     return messages_result(messages, request->path, err);
 }
 
+/* ---- afterwards --------------------------------------------------------- */
+
+static void free_run(struct sweep_run *run)
+{
+    config_free(&run->config);
+    free(run->label);
+    free(run->settings);
+}
+
+void sweep_fold(struct sweep *sweep, const bool *is_double)
+{
+    size_t kept = 0, last = 0;
+
+    sweep->n_points = 0;
+    for (size_t i = 0; i < sweep->n_runs; i++) {
+        if (is_double[i]) {
+            free_run(&sweep->runs[i]);
+            continue;
+        }
+        if (kept == 0 || sweep->runs[i].point != last)
+            sweep->n_points++;
+        last = sweep->runs[i].point;
+        sweep->runs[kept++] = sweep->runs[i];
+    }
+    sweep->n_folded += sweep->n_runs - kept;
+    sweep->n_runs = kept;
+}
+
 void sweep_free(struct sweep *sweep)
 {
-    for (size_t i = 0; i < sweep->n_runs; i++) {
-        config_free(&sweep->runs[i].config);
-        free(sweep->runs[i].label);
-        free(sweep->runs[i].settings);
-    }
+    for (size_t i = 0; i < sweep->n_runs; i++)
+        free_run(&sweep->runs[i]);
     free(sweep->runs);
-    axes_free(sweep->axes, sweep->n_axes);
+    free(sweep->seeds);
+    axes_free(sweep);
+    tree_free(&sweep->tree);
     *sweep = (struct sweep){0};
 }
