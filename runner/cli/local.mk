@@ -11,6 +11,7 @@ librunner_a_SOURCES += \
 	runner/cli/options.c runner/cli/options.h \
 	runner/cli/plan.c \
 	runner/cli/predict.c \
+	runner/cli/prove.c \
 	runner/cli/run.c \
 	runner/cli/run_list.c runner/cli/run_list.h \
 	runner/cli/schema.c \
