@@ -1,172 +1,259 @@
 /* m2run best: the leaderboard of one experiment, or of all. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/best_table.h"
 #include "cli/command.h"
-#include "results/leaderboard.h"
+#include "cli/run_list.h"
+#include "cli/run_select.h"
+#include "cli/screen.h"
 #include "results/store.h"
-#include "util/file.h"
+#include "util/log.h"
 #include "util/memory.h"
-#include "util/number.h"
-#include "util/path.h"
-#include "util/terminal.h"
 
 struct best_options {
-    const char *results;
+    const char *results, *sort;
     int64_t limit;
     bool json, csv;
+    struct run_selection selection;
 };
 
-enum { AFTER_KEYS = 9, MAX_KEYS = 24 };
+/* What the word of the command line stands for. */
+struct best_scope {
+    char *root;
+    char *name;         /* experiment; NULL: all */
+    bool is_sweep;      /* only the runs of a file's sweep */
+    char (*hashes)[16]; /* sorted, of these runs */
+    size_t n_hashes;
+    size_t n_seeds; /* that differ in the sweep */
+};
 
-/* Last part of a key: "train.optimizer.lr" -> "lr". */
-static const char *short_key(const char *key)
+static void scope_free(struct best_scope *scope)
 {
-    const char *dot = strrchr(key, '.');
-
-    return dot != NULL ? dot + 1 : key;
+    free(scope->root);
+    free(scope->name);
+    free(scope->hashes);
 }
 
-/* The last column; people are spared it while every run is done. */
-static bool any_not_done(const struct leaderboard *board)
+/* ---- the runs of a file -------------------------------------------------- */
+
+static int compare_hashes(const void *left, const void *right)
 {
-    for (size_t i = 0; i < board->n; i++)
-        if (board->rows[i].n_other > 0)
-            return true;
-    return false;
+    return strcmp(left, right);
 }
 
-static size_t make_columns(const struct leaderboard *board, bool lossless,
-                           struct table_column *columns)
+static int compare_seeds(const void *left, const void *right)
 {
-    const struct table_column after[AFTER_KEYS] = {
-        {"n", NULL, TABLE_RIGHT, true},
-        {"metric", board->metric, TABLE_RIGHT, true},
-        {"std", "+/-", TABLE_RIGHT, true},
-        {"val_mse", "val/mse", TABLE_RIGHT, true},
-        {"naive_mse", "naive mse", TABLE_RIGHT, true},
-        {"skill", NULL, TABLE_RIGHT, true},
-        {"hit_rate", "hit rate", TABLE_RIGHT, true},
-        {"test_mse", "test/mse", TABLE_RIGHT, true},
-        {"not_done", "not done", TABLE_RIGHT, true},
-    };
-    size_t n = 0;
+    const uint64_t *a = left, *b = right;
 
-    columns[n++] = (struct table_column){"rank", "#", TABLE_RIGHT, true};
-    columns[n++] = (struct table_column){"experiment", NULL, TABLE_LEFT, false};
-    for (size_t i = 0; i < board->keys.count && i < MAX_KEYS; i++)
-        columns[n++] = (struct table_column){board->keys.items[i],
-                                             short_key(board->keys.items[i]),
-                                             TABLE_RIGHT, false};
-    memcpy(columns + n, after, sizeof after);
-    return n + AFTER_KEYS - !(lossless || any_not_done(board));
+    return (*a > *b) - (*a < *b);
 }
 
-/* 5 significant digits for people, all of them for programs. */
-static const char *cell(double value, bool lossless, char out[NUMBER_TEXT_SIZE])
+static int count_seeds(const struct sweep *sweep, size_t *out,
+                       struct m2_error *err)
 {
-    if (isnan(value))
-        return NULL;
-    if (lossless)
-        return number_print_double(value, out);
-    snprintf(out, NUMBER_TEXT_SIZE, "%.5g", value);
-    return out;
+    uint64_t *seeds = memory_zeroed(sweep->n_runs, sizeof *seeds, err);
+
+    if (seeds == NULL)
+        return M2_E_MEMORY;
+    for (size_t i = 0; i < sweep->n_runs; i++)
+        seeds[i] = sweep->runs[i].config.seed;
+    qsort(seeds, sweep->n_runs, sizeof *seeds, compare_seeds);
+    *out = 0;
+    for (size_t i = 0; i < sweep->n_runs; i++)
+        *out += i == 0 || seeds[i] != seeds[i - 1];
+    free(seeds);
+    return 0;
 }
 
-static int add_row(struct table *table, const struct leaderboard *board,
-                   size_t i, bool lossless, struct m2_error *err)
+static int take_hashes(const struct resolved_sweep *resolved,
+                       struct best_scope *scope, struct m2_error *err)
 {
-    const struct leaderboard_row *row = &board->rows[i];
-    const double values[AFTER_KEYS] = {
-        (double)row->n_done,
-        statistic_mean(&row->metric),
-        statistic_std(&row->metric),
-        statistic_mean(&row->val_mse),
-        statistic_mean(&row->naive),
-        statistic_mean(&row->skill),
-        statistic_mean(&row->hit_rate),
-        statistic_mean(&row->test_mse),
-        row->n_other > 0 ? (double)row->n_other : NAN,
-    };
-    char numbers[AFTER_KEYS + 1][NUMBER_TEXT_SIZE];
-    const char *cells[2 + MAX_KEYS + AFTER_KEYS];
-    size_t n = 0;
+    const struct sweep_record *record = &resolved->record;
 
-    snprintf(numbers[AFTER_KEYS], sizeof numbers[0], "%zu", row->rank);
-    cells[n++] = row->rank > 0 ? numbers[AFTER_KEYS] : NULL;
-    cells[n++] = row->example->experiment;
-    for (size_t k = 0; k < board->keys.count && k < MAX_KEYS; k++)
-        cells[n++] = json_string_value(
-            run_value(row->example, "config", board->keys.items[k]));
-    for (size_t k = 0; k < AFTER_KEYS; k++)
-        cells[n++] = cell(values[k], lossless, numbers[k]);
-    return table_add_row(table, cells, err);
+    scope->hashes = memory_zeroed(record->n_runs, sizeof *scope->hashes, err);
+    if (scope->hashes == NULL)
+        return M2_E_MEMORY;
+    for (size_t i = 0; i < record->n_runs; i++)
+        snprintf(scope->hashes[i], sizeof *scope->hashes, "%.*s",
+                 RUN_HASH_LENGTH, record->runs[i].identity);
+    qsort(scope->hashes, record->n_runs, sizeof *scope->hashes, compare_hashes);
+    scope->n_hashes = record->n_runs;
+    scope->is_sweep = true;
+    return count_seeds(&resolved->sweep, &scope->n_seeds, err);
 }
 
-static int print_board(const struct leaderboard *board,
-                       const struct best_options *options, struct m2_error *err)
+/* Without the data nobody can tell which runs are those of the file. */
+static int resolve_file(const char *path, struct best_scope *scope,
+                        struct m2_error *err)
 {
-    struct table_column columns[2 + MAX_KEYS + AFTER_KEYS];
-    struct table table;
-    struct text text = {0};
-    bool lossless = options->json || options->csv;
-    int code = table_init(&table, columns,
-                          make_columns(board, lossless, columns), err);
+    struct resolved_sweep resolved;
+    struct m2_error cause;
+    int code = resolve_sweep(path, NULL, 0, scope->root, &resolved, &cause);
+    const char *name = resolved.experiment.config.name;
 
-    for (size_t i = 0; code == 0 && i < board->n; i++)
-        if (options->limit <= 0 || (int64_t)i < options->limit)
-            code = add_row(&table, board, i, lossless, err);
-    if (code == 0 && options->json)
-        table_json(&table, &text);
-    else if (code == 0 && options->csv)
-        table_csv(&table, &text);
-    else if (code == 0)
-        table_print(&table, &text);
-    fputs(text_string(&text), stdout);
-    text_free(&text);
-    table_free(&table);
+    if (code == M2_E_CONFIG || code == M2_E_MEMORY || name == NULL) {
+        *err = cause;
+    } else {
+        if (code != 0)
+            log_warning("%s; all runs of %s are shown", cause.text, name);
+        scope->name = memory_string(name, err);
+        code = scope->name == NULL ? M2_E_MEMORY
+               : code != 0         ? 0
+                                   : take_hashes(&resolved, scope, err);
+    }
+    resolved_sweep_free(&resolved);
     return code;
 }
 
-static int show_best(const struct best_options *options, const char *argument,
-                     struct m2_error *err)
+static int find_scope(const struct best_options *options,
+                      struct best_scope *out, struct m2_error *err)
+{
+    const char *word = options->selection.word;
+    size_t length = word != NULL ? strlen(word) : 0;
+
+    *out = (struct best_scope){.root = store_root(options->results)};
+    if (out->root == NULL)
+        return m2_fail(err, M2_E_MEMORY, "out of memory");
+    if (length >= 5 && strcmp(word + length - 5, ".yaml") == 0)
+        return resolve_file(word, out, err);
+    if (word == NULL)
+        return 0;
+    out->name = memory_string(word, err);
+    return out->name == NULL ? M2_E_MEMORY : 0;
+}
+
+static bool is_in_scope(const struct best_scope *scope,
+                        const struct run_entry *entry)
+{
+    const char *dash = strrchr(entry->run, '-');
+
+    return dash != NULL &&
+           bsearch(dash + 1, scope->hashes, scope->n_hashes,
+                   sizeof *scope->hashes, compare_hashes) != NULL;
+}
+
+static void keep_scope(const struct best_scope *scope, struct run_list *list)
+{
+    size_t kept = 0;
+
+    if (!scope->is_sweep)
+        return;
+    for (size_t i = 0; i < list->n; i++)
+        if (is_in_scope(scope, &list->entries[i]))
+            list->entries[kept++] = list->entries[i];
+        else
+            run_entry_free(&list->entries[i]);
+    list->n = kept;
+    if (kept < scope->n_hashes)
+        log_info("%zu of the %zu runs of the sweep have not begun",
+                 scope->n_hashes - kept, scope->n_hashes);
+}
+
+/* ---- the board ----------------------------------------------------------- */
+
+static int load_board(const struct best_options *options,
+                      const struct best_scope *scope, struct run_list *list,
+                      struct leaderboard *board, struct m2_error *err)
+{
+    int code = run_list_load(scope->root, scope->name, list, err);
+
+    if (code == 0) {
+        report_damaged(list);
+        keep_scope(scope, list);
+        code = run_selection_apply(&options->selection, list, err);
+    }
+    if (code == 0)
+        code = leaderboard_make(list, board, err);
+    if (code == 0 && board->n == 0)
+        code = m2_fail(
+            err, M2_E_RESULTS, "no runs of %s in %s%s",
+            scope->name != NULL ? scope->name : "any experiment", scope->root,
+            options->selection.n_conditions > 0 ? " that meet the conditions"
+                                                : "");
+    for (size_t i = 0; code == 0 && i < board->n; i++)
+        if (options->selection.n_conditions == 0 &&
+            board->rows[i].n_expected < scope->n_seeds)
+            board->rows[i].n_expected = scope->n_seeds;
+    return code;
+}
+
+/* What a reader of the table must not overlook. */
+static void print_notes(const struct leaderboard *board,
+                        const struct best_options *options)
+{
+    size_t n_short = 0, n_diverged = 0;
+
+    for (size_t i = 0; i < board->n; i++) {
+        n_short += board->rows[i].metric.n < board->rows[i].n_expected;
+        n_diverged += board->rows[i].n_diverged;
+    }
+    if (n_short > 0)
+        log_info("%zu configuration%s fewer results than expected (n): a mean "
+                 "is over those that are there",
+                 n_short, n_short == 1 ? " has" : "s have");
+    if (n_diverged > 0)
+        log_info("%zu run%s diverged: in no mean", n_diverged,
+                 n_diverged == 1 ? "" : "s");
+    if (strncmp(board->metric, "train/", 6) == 0)
+        log_warning("ranked by %s: that is no score on data the model has not "
+                    "seen",
+                    board->metric);
+    if (options->sort != NULL && best_sorts_by_test(options->sort))
+        log_warning("sorted by the test part: who chooses by it has no test "
+                    "left; ranks are those of the validation part");
+}
+
+static int show_best(const struct best_options *options, struct m2_error *err)
 {
     struct run_list list = {0};
     struct leaderboard board = {0};
-    char *root = store_root(options->results), *name = NULL;
-    int code = root == NULL ? M2_E_MEMORY : 0;
+    struct best_scope scope;
+    struct text text = {0};
+    enum best_format format = options->json  ? BEST_JSON
+                              : options->csv ? BEST_CSV
+                                             : BEST_TEXT;
+    int code = find_scope(options, &scope, err);
 
-    if (code == 0 && argument != NULL)
-        code = experiment_name(argument, &name, err);
     if (code == 0)
-        code = run_list_load(root, name, &list, err);
+        code = load_board(options, &scope, &list, &board, err);
+    if (code == 0 && options->sort != NULL)
+        code = best_sort(&board, options->sort, err);
     if (code == 0)
-        code = leaderboard_make(&list, &board, err);
-    if (code == 0 && board.n == 0)
-        code = m2_fail(err, M2_E_RESULTS, "no runs of %s in %s",
-                       name != NULL ? name : "any experiment", root);
-    if (code == 0)
-        code = print_board(&board, options, err);
+        code = best_table_write(&board, format, (size_t)options->limit, &text,
+                                err);
+    if (code == 0 && format == BEST_TEXT)
+        screen_print(&text);
+    else if (code == 0)
+        fputs(text_string(&text), stdout);
+    if (code == 0) {
+        fflush(stdout);
+        print_notes(&board, options);
+    }
+    text_free(&text);
     leaderboard_free(&board);
     run_list_free(&list);
-    free(name);
-    free(root);
+    scope_free(&scope);
     return code;
 }
 
 int command_best(int argc, char **argv)
 {
     static const struct command_help help = {
-        "best", "[FILE|NAME]",
-        "Prints the leaderboard: one row per configuration, mean and standard\n"
-        "deviation over its seeds, the best naive baseline on the same\n"
-        "windows and the test score beside. Ranked by the experiment's\n"
-        "metric on the validation part.",
-        "  m2run best quickstart\n  m2run best experiments/etth1.yaml --csv"};
+        "best", "[FILE|NAME] [KEY=VALUE ...]",
+        "Prints the leaderboard: one row per configuration, mean, standard\n"
+        "deviation and half the 95 % interval over its seeds (n of them), the\n"
+        "best naive baseline on the same windows and the test score beside.\n"
+        "Ranked by the experiment's metric on the validation part. With FILE\n"
+        "only the runs of its sweep. Conditions keep runs, as in `m2run ls`.",
+        "  m2run best quickstart\n  m2run best experiments/etth1.yaml --csv\n"
+        "  m2run best 'lr<1e-3' state=done --sort -skill"};
     struct best_options options = {0};
     const struct option_spec specs[] = {
-        {"results", 0, OPTION_TEXT, "DIR", "results folder", &options.results},
+        {"results", 0, OPTION_TEXT, "DIR", "results folder [results]",
+         &options.results},
+        {"sort", 's', OPTION_TEXT, "KEY",
+         "order by a column or a setting; -KEY: falling", &options.sort},
         {"limit", 'n', OPTION_INT, "N", "only the first N rows",
          &options.limit},
         {"json", 0, OPTION_FLAG, NULL, "as JSON", &options.json},
@@ -177,12 +264,12 @@ int command_best(int argc, char **argv)
     struct m2_error err;
     int code = options_parse(argc, argv, &help, specs, &arguments, &err);
 
-    if (code == 0 && arguments.n > 1)
-        code = m2_fail(&err, M2_E_USAGE, "best: one experiment, not %zu",
-                       arguments.n);
+    if (code == 0 && options.limit < 0)
+        code = m2_fail(&err, M2_E_USAGE, "best: --limit cannot be negative");
     if (code == 0)
-        code = show_best(&options, arguments.n == 1 ? arguments.items[0] : NULL,
-                         &err);
+        code = run_selection_make(&arguments, "best", &options.selection, &err);
+    if (code == 0)
+        code = show_best(&options, &err);
     free(arguments.items);
     if (code == 1)
         return 0;

@@ -1,7 +1,7 @@
 # runner/cli/local.mk: one file per subcommand.
 librunner_a_SOURCES += \
 	runner/cli/bench.c \
-	runner/cli/best.c \
+	runner/cli/best.c runner/cli/best_table.c runner/cli/best_table.h \
 	runner/cli/check.c \
 	runner/cli/command.h runner/cli/commands.c runner/cli/common.c \
 	runner/cli/data.c \
@@ -14,6 +14,7 @@ librunner_a_SOURCES += \
 	runner/cli/prove.c \
 	runner/cli/run.c \
 	runner/cli/run_list.c runner/cli/run_list.h \
+	runner/cli/run_select.c runner/cli/run_select.h \
 	runner/cli/schema.c \
 	runner/cli/screen.c runner/cli/screen.h \
 	runner/cli/selftest.c \

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/ls_table.h"
+#include "cli/run_select.h"
 #include "cli/screen.h"
 #include "results/query.h"
 #include "results/store.h"
@@ -24,8 +25,7 @@ struct ls_options {
     bool json, csv, watch;
     const char *root; /* resolved */
     const char *name; /* experiment, or NULL */
-    const char *const *conditions;
-    size_t n_conditions;
+    struct run_selection selection;
 };
 
 static enum ls_format table_format(const struct ls_options *options)
@@ -33,23 +33,6 @@ static enum ls_format table_format(const struct ls_options *options)
     if (options->json)
         return LS_JSON;
     return options->csv ? LS_CSV : LS_TEXT;
-}
-
-static int apply_conditions(const struct ls_options *options,
-                            struct run_list *list, struct m2_error *err)
-{
-    struct run_condition *conditions =
-        memory_zeroed(options->n_conditions, sizeof *conditions, err);
-    int code =
-        conditions == NULL && options->n_conditions > 0 ? M2_E_MEMORY : 0;
-
-    for (size_t i = 0; code == 0 && i < options->n_conditions; i++)
-        code = run_condition_parse(list, options->conditions[i], &conditions[i],
-                                   err);
-    if (code == 0)
-        run_list_filter(list, conditions, options->n_conditions);
-    free(conditions);
-    return code;
 }
 
 static int apply_sort(const char *sort, struct run_list *list,
@@ -72,8 +55,8 @@ static int load_list(const struct ls_options *options, struct run_list *list,
         code = stale_mark(list->entries, list->n, err);
     if (code == 0 && list->n > 0 && options->sort != NULL)
         code = apply_sort(options->sort, list, err);
-    if (code == 0 && list->n > 0)
-        code = apply_conditions(options, list, err);
+    if (code == 0)
+        code = run_selection_apply(&options->selection, list, err);
     return code;
 }
 
@@ -124,6 +107,8 @@ static int print_list(const struct ls_options *options, bool redraw,
             fflush(stdout);
             log_info("%s", text_string(&summary));
         }
+        if (!redraw)
+            report_damaged(&list);
     }
     text_free(&summary);
     text_free(&text);
@@ -160,47 +145,18 @@ static int check_name(const struct ls_options *options, struct m2_error *err)
     return code;
 }
 
-/* The one argument without a relation is an experiment; it is moved in front
- * of the conditions. */
-static int sort_arguments(struct arguments *arguments, const char **name,
-                          struct m2_error *err)
+static int list_runs(struct ls_options *options, struct m2_error *err)
 {
-    *name = NULL;
-    for (size_t i = 0; i < arguments->n; i++) {
-        const char *word = arguments->items[i];
+    char *root = store_root(options->results), *name = NULL;
+    int code = root == NULL ? m2_fail(err, M2_E_MEMORY, "out of memory") : 0;
 
-        if (run_condition_is(word))
-            continue;
-        if (*name != NULL)
-            return m2_fail(err, M2_E_USAGE,
-                           "ls: one experiment at most, not '%s' and '%s'",
-                           *name, word);
-        *name = word;
-        memmove(arguments->items + 1, arguments->items,
-                i * sizeof *arguments->items);
-        arguments->items[0] = word;
-    }
-    return 0;
-}
-
-static int list_runs(struct ls_options *options, struct arguments *arguments,
-                     struct m2_error *err)
-{
-    const char *word;
-    char *root = NULL, *name = NULL;
-    int code = sort_arguments(arguments, &word, err);
-
-    if (code == 0 && (root = store_root(options->results)) == NULL)
-        code = m2_fail(err, M2_E_MEMORY, "out of memory");
     options->root = root;
-    if (code == 0 && word != NULL) {
-        code = experiment_name(word, &name, err);
+    if (code == 0 && options->selection.word != NULL) {
+        code = experiment_name(options->selection.word, &name, err);
         options->name = name;
         if (code == 0)
             code = check_name(options, err);
     }
-    options->conditions = arguments->items + (word != NULL);
-    options->n_conditions = arguments->n - (word != NULL);
     if (code == 0)
         code = show(options, err);
     free(name);
@@ -240,7 +196,9 @@ int command_ls(int argc, char **argv)
     if (code == 0 && options.limit < 0)
         code = m2_fail(&err, M2_E_USAGE, "ls: --limit cannot be negative");
     if (code == 0)
-        code = list_runs(&options, &arguments, &err);
+        code = run_selection_make(&arguments, "ls", &options.selection, &err);
+    if (code == 0)
+        code = list_runs(&options, &err);
     free(arguments.items);
     if (code == 1)
         return 0;

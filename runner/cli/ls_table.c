@@ -57,9 +57,11 @@ static bool is_number_column(const struct run_list *list,
         const char *text = run_key_text(key, &list->entries[i], buffer);
         double value;
 
-        if (text != NULL && !number_parse_double(text, &value))
+        if (text == NULL || run_text_is_missing(key, text))
+            continue;
+        if (!number_parse_double(text, &value))
             return false;
-        any = any || text != NULL;
+        any = true;
     }
     return any;
 }
@@ -162,11 +164,12 @@ static int add_row(struct table *table, const struct ls_columns *columns,
 
     for (size_t c = 0; c < columns->n; c++) {
         cells[c] = run_key_text(&columns->keys[c], entry, buffers[c]);
+        if (cells[c] != NULL &&
+            run_text_is_missing(&columns->keys[c], cells[c]))
+            cells[c] = NULL;
         if (cells[c] != NULL && !as_data)
             cells[c] =
                 shorten(columns->keys[c].name, cells[c], buffers[c], &line);
-        if (cells[c] != NULL && cells[c][0] == '\0')
-            cells[c] = NULL;
     }
     code = table_add_row(table, cells, err);
     text_free(&line);

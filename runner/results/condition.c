@@ -85,9 +85,12 @@ bool run_condition_holds(const struct run_condition *condition,
 
     if (text == NULL)
         return condition->relation == RUN_UNEQUAL;
-    if (number_parse_double(text, &a) &&
-        number_parse_double(condition->value, &b))
-        return holds(condition->relation, (a > b) - (a < b));
+    if (number_parse_double(condition->value, &b)) {
+        if (number_parse_double(text, &a))
+            return holds(condition->relation, (a > b) - (a < b));
+        if (condition->key.kind != RUN_KEY_FACT) /* a fact may be a time */
+            return condition->relation == RUN_UNEQUAL;
+    }
     if (text_equals(text, condition->value))
         return holds(condition->relation, 0);
     return holds(condition->relation, strcmp(text, condition->value));
@@ -147,7 +150,7 @@ static int make_item(const struct run_key *key, struct sort_item *item,
     const char *text = run_key_text(key, &item->entry, buffer);
 
     item->rank = RANK_MISSING;
-    if (text == NULL)
+    if (text == NULL || run_text_is_missing(key, text))
         return 0;
     item->rank = RANK_NUMBER;
     if (number_parse_double(text, &item->number))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "results/csvlog.h"
+#include "results/settings.h"
 #include "util/file.h"
 #include "util/path.h"
 #include "util/suggest.h"
@@ -99,6 +100,8 @@ int run_key_find(const struct run_list *list, const char *word,
                  struct run_key *out, struct m2_error *err)
 {
     struct search search = {.word = word, .near = suggest_start(word)};
+    struct setting_list settings;
+    int code;
 
     if (find_fact(word) != NULL || is_metric(word)) {
         out->kind = is_metric(word) ? RUN_KEY_METRIC : RUN_KEY_FACT;
@@ -107,19 +110,23 @@ int run_key_find(const struct run_list *list, const char *word,
     }
     for (size_t i = 0; i < N_FACTS; i++)
         suggest_try(&search.near, facts[i].name);
-    for (size_t i = 0; i < list->n; i++) {
-        json_t *config = run_value(&list->entries[i], NULL, "config");
-        const char *key;
-        json_t *value;
-
-        json_object_foreach (config, key, value)
-            look_at(&search, key);
-    }
+    code = setting_list_make(list, &settings, err);
+    if (code != 0)
+        return code;
+    for (size_t i = 0; i < settings.n; i++)
+        look_at(&search, settings.items[i].key);
+    setting_list_free(&settings);
     if (search.found == NULL || (search.many && !search.exact))
         return unknown_word(&search, err);
     out->kind = RUN_KEY_CONFIG;
     snprintf(out->name, sizeof out->name, "%s", search.found);
     return 0;
+}
+
+bool run_text_is_missing(const struct run_key *key, const char *text)
+{
+    return *text == '\0' ||
+           (key->kind == RUN_KEY_CONFIG && strcmp(text, "null") == 0);
 }
 
 /* ---- values ------------------------------------------------------------ */

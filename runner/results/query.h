@@ -31,6 +31,10 @@ const char *run_key_text(const struct run_key *key,
                          const struct run_entry *entry,
                          char buffer[NUMBER_TEXT_SIZE]);
 
+/* True for the text of a key that is set to nothing: a column of numbers stays
+ * one of numbers when a run has none. */
+bool run_text_is_missing(const struct run_key *key, const char *text);
+
 /* Steps done, of all; -1 when not known.  Of an unfinished run they are read
  * from its metrics.csv, so they are those of the last row. */
 void run_steps(const struct run_entry *entry, int64_t *step, int64_t *steps);
@@ -45,8 +49,9 @@ enum run_relation {
 };
 
 /* "state=done", "lr<1e-3", "val/loss<=0.9", "run!=*_s0".  Two numbers are
- * compared as numbers, everything else as text, where = and != take * and ?
- * as patterns.  A run without the value fails every relation but !=. */
+ * compared as numbers, everything else as text, where = and != take * and ? as
+ * patterns.  A run without the value fails every relation but !=, and so does
+ * one whose setting or metric is no number where a number is asked for. */
 struct run_condition {
     struct run_key key;
     enum run_relation relation;

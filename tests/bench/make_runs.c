@@ -51,16 +51,18 @@ static void set_word(json_t *record, const char *key, const char *value)
 
 static void set_settings(json_t *record, size_t i)
 {
-    static const char *const mantissas[] = {"1", "2", "3", "5"};
+    static const char *const rates[N_RATES] = {
+        "1e-05",  "2e-05", "3e-05", "5e-05", "0.0001", "0.0002", "0.0003",
+        "0.0005", "0.001", "0.002", "0.003", "0.005",  "0.01",   "0.02",
+        "0.03",   "0.05",  "0.1",   "0.2",   "0.3",    "0.5"};
     json_t *config = json_object_get(record, "config");
-    size_t point = i / N_SEEDS, rate = point % N_RATES;
+    size_t point = i / N_SEEDS;
     char text[32];
 
     set_word(config, "name", "many");
     snprintf(text, sizeof text, "%zu", i % N_SEEDS);
     set_word(config, "seed", text);
-    snprintf(text, sizeof text, "%se-%02zu", mantissas[rate % 4], 6 - rate / 4);
-    set_word(config, "train.optimizer.lr", text);
+    set_word(config, "train.optimizer.lr", rates[point % N_RATES]);
     snprintf(text, sizeof text, "%zu", (size_t)8 << point / N_RATES % N_STATES);
     set_word(config, "model.d_state", text);
     snprintf(text, sizeof text, "%zu", 8 + point / N_RATES / N_STATES);

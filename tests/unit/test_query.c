@@ -85,6 +85,27 @@ static void a_word_is_a_fact_a_metric_or_a_key(void **state)
     check_value(list, "best", 3, NULL);
 }
 
+/* "null" < "5" as text; but nothing is no number. */
+static void what_is_no_number_meets_no_number(void **state)
+{
+    static const char *const texts[] = {"train.steps<5", "train.steps>5",
+                                        "train.steps=5", "train.steps>=0"};
+    const struct run_list *list = *state;
+    struct run_condition condition;
+    struct m2_error err;
+
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        assert_ok(run_condition_parse(list, texts[i], &condition, &err), &err);
+        assert_false(run_condition_holds(&condition, &list->entries[0]));
+    }
+    assert_ok(run_condition_parse(list, "train.steps!=5", &condition, &err),
+              &err);
+    assert_true(run_condition_holds(&condition, &list->entries[0]));
+    assert_ok(run_condition_parse(list, "train.steps=null", &condition, &err),
+              &err);
+    assert_true(run_condition_holds(&condition, &list->entries[0]));
+}
+
 static void steps_are_those_of_the_record_or_of_the_plan(void **state)
 {
     const struct run_list *list = *state;
@@ -217,6 +238,8 @@ int main(void)
                                         make_list, free_list),
         cmocka_unit_test_setup_teardown(
             steps_are_those_of_the_record_or_of_the_plan, make_list, free_list),
+        cmocka_unit_test_setup_teardown(what_is_no_number_meets_no_number,
+                                        make_list, free_list),
         cmocka_unit_test_setup_teardown(
             an_unknown_word_is_a_usage_error_with_a_suggestion, make_list,
             free_list),
