@@ -13,6 +13,8 @@ const struct command commands[] = {
     {"ls", "table of runs", command_ls},
     {"show", "everything about one run; -f follows it", command_show},
     {"best", "leaderboard of an experiment", command_best},
+    {"compare", "runs side by side: what differs, and their scores",
+     command_compare},
     {"prove", "do kills, threads and jobs leave every bit the same?",
      command_prove},
     {"predict", "predictions of a run, or of rows as they arrive",

@@ -8,4 +8,7 @@
  * "val/rank_ic", "val/skill"), false for losses and errors. */
 bool metric_is_higher_better(const char *metric);
 
+/* True for what is no score: "val/hit_n", a number of windows. */
+bool metric_is_count(const char *metric);
+
 #endif

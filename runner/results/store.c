@@ -251,21 +251,56 @@ static bool is_run_folder(const char *path)
     return found;
 }
 
+static bool is_directory_of(const char *run)
+{
+    return strcmp(run, "@last") != 0 && is_run_folder(run);
+}
+
+static int resolve_one(const char *root, const char *run,
+                       const struct run_list *list, char **path_out,
+                       struct m2_error *err)
+{
+    *path_out = NULL;
+    if (!is_directory_of(run))
+        return pick(root, run, list, path_out, err);
+    *path_out = path_absolute(run, err);
+    return *path_out == NULL ? M2_E_MEMORY : 0;
+}
+
+int store_resolve_all(const char *root, const char *const *runs, size_t n,
+                      struct string_list *paths, struct m2_error *err)
+{
+    struct run_list list = {0};
+    bool listed = false;
+    int code = 0;
+
+    for (size_t i = 0; code == 0 && i < n; i++) {
+        char *path;
+
+        if (!listed && !is_directory_of(runs[i])) {
+            code = run_list_load(root, NULL, &list, err);
+            listed = true;
+        }
+        if (code == 0)
+            code = resolve_one(root, runs[i], &list, &path, err);
+        if (code == 0)
+            code = string_list_add_owned(paths, path, err);
+    }
+    run_list_free(&list);
+    return code;
+}
+
 int store_resolve(const char *root, const char *run, char **path_out,
                   struct m2_error *err)
 {
-    struct run_list list;
-    int code;
+    struct string_list paths = {0};
+    int code = store_resolve_all(root, &run, 1, &paths, err);
 
     *path_out = NULL;
-    if (is_run_folder(run) && strcmp(run, "@last") != 0) {
-        *path_out = path_absolute(run, err);
-        return *path_out == NULL ? M2_E_MEMORY : 0;
+    if (code == 0) {
+        *path_out = paths.items[0];
+        paths.count = 0;
     }
-    code = run_list_load(root, NULL, &list, err);
-    if (code != 0)
-        return code;
-    code = pick(root, run, &list, path_out, err);
-    run_list_free(&list);
+    string_list_free(&paths);
     return code;
 }

@@ -59,4 +59,9 @@ void store_remove_if_idle(const struct run_place *place);
 int store_resolve(const char *root, const char *run, char **path_out,
                   struct m2_error *err);
 
+/* The same for several, looking through the folder once: adds a path for
+ * each. */
+int store_resolve_all(const char *root, const char *const *runs, size_t n,
+                      struct string_list *paths, struct m2_error *err);
+
 #endif

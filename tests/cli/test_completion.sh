@@ -61,6 +61,8 @@ offers "runs" lr-1_s0-0123456789ab
 offers "and the last one" @last
 complete best ""
 offers "experiments" first
+complete compare lr-1_s0-0123456789ab ""
+offers "one run after another" @last
 complete ls ""
 offers "conditions of ls" state=
 mv results elsewhere
