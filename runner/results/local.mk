@@ -1,5 +1,6 @@
 # runner/results/local.mk: run directories: claim, publish, listing.
 librunner_a_SOURCES += \
+	runner/results/aside.c runner/results/aside.h \
 	runner/results/attempt.c runner/results/attempt.h \
 	runner/results/attempt_private.h \
 	runner/results/claim.c \
@@ -24,7 +25,7 @@ EXTRA_DIST += docs/results.md
 
 # A results folder for tests.
 results_folder = tests/unit/results_folder.c tests/unit/results_folder.h
-unit_tests += tests/unit/test_query tests/unit/test_owner \
+unit_tests += tests/unit/test_aside tests/unit/test_query tests/unit/test_owner \
 	tests/unit/test_attempt tests/unit/test_attempt_files \
 	tests/unit/test_claim_race \
 	tests/unit/test_listing tests/unit/test_csvlog \
@@ -32,6 +33,7 @@ unit_tests += tests/unit/test_query tests/unit/test_owner \
 	tests/unit/test_results_damage tests/unit/test_facts \
 	tests/unit/test_segments tests/unit/test_record_reader \
 	tests/unit/test_statistic tests/unit/test_settings
+tests_unit_test_aside_SOURCES = tests/unit/test_aside.c $(results_folder)
 tests_unit_test_listing_SOURCES = tests/unit/test_listing.c $(results_folder)
 tests_unit_test_attempt_SOURCES = tests/unit/test_attempt.c $(results_folder)
 tests_unit_test_attempt_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rename
