@@ -132,12 +132,16 @@ static int make_columns(const struct run_list *list, bool as_data,
 
 /* ---- cells --------------------------------------------------------------- */
 
-/* For people: 5 digits, durations, one line. */
-static const char *shorten(const char *name, const char *text,
+/* For people: 5 digits, durations, one line.  Of facts only: a damaged record
+ * may have a key of the configuration by any name. */
+static const char *shorten(const struct run_key *key, const char *text,
                            char buffer[NUMBER_TEXT_SIZE], struct text *line)
 {
+    const char *name = key->name;
     double value;
 
+    if (key->kind != RUN_KEY_FACT)
+        return text;
     if (strcmp(name, "best") == 0 && number_parse_double(text, &value)) {
         snprintf(buffer, NUMBER_TEXT_SIZE, "%.5g", value);
         return buffer;
@@ -168,8 +172,7 @@ static int add_row(struct table *table, const struct ls_columns *columns,
             run_text_is_missing(&columns->keys[c], cells[c]))
             cells[c] = NULL;
         if (cells[c] != NULL && !as_data)
-            cells[c] =
-                shorten(columns->keys[c].name, cells[c], buffers[c], &line);
+            cells[c] = shorten(&columns->keys[c], cells[c], buffers[c], &line);
     }
     code = table_add_row(table, cells, err);
     text_free(&line);

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "cli/ls_table.h"
 #include "results/store.h"
 #include "tests/unit/results_folder.h"
 #include "tests/unit/unit.h"
@@ -251,6 +252,27 @@ static void a_word_that_fits_no_run_is_a_usage_error(void **state)
                  "no run '@last' in /nowhere (0 runs)", &err);
 }
 
+static void a_setting_named_like_a_fact_is_left_as_it_is(void **state)
+{
+    const char *root = *state;
+    struct text text = {0};
+    struct run_list list;
+    struct m2_error err;
+
+    folder_write(root, "a/x-" HASH_A "/run.json",
+                 "{\"state\": \"failed\", \"reason\": \"out of\\nluck\","
+                 " \"config\": {\"reason\": \"a long text of the file\"}}");
+    folder_write(root, "a/y-" HASH_B "/run.json",
+                 "{\"state\": \"failed\", \"reason\": \"again\","
+                 " \"config\": {\"reason\": \"b\"}}");
+    list = load(root, NULL);
+    assert_ok(ls_table_write(&list, LS_TEXT, 0, &text, &err), &err);
+    assert_non_null(strstr(text_string(&text), "out of luck"));
+    assert_non_null(strstr(text_string(&text), "a long text of the file"));
+    text_free(&text);
+    run_list_free(&list);
+}
+
 static void the_folder_of_results_comes_from_option_or_environment(void **state)
 {
     char *root;
@@ -285,6 +307,7 @@ int main(void)
         TEST(a_run_under_its_published_name_is_published),
         TEST(the_newest_attempt_stands_for_the_run),
         TEST(values_are_found_by_group_and_key),
+        TEST(a_setting_named_like_a_fact_is_left_as_it_is),
         NAMED_TEST(a_run_is_a_unique_prefix_or_hash_or_the_last),
         NAMED_TEST(a_word_that_fits_several_runs_lists_them),
         NAMED_TEST(a_word_that_fits_no_run_is_a_usage_error),
