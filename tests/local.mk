@@ -6,6 +6,7 @@ include $(top_srcdir)/tests/cli/local.mk
 include $(top_srcdir)/tests/bad_plugins/local.mk
 include $(top_srcdir)/tests/mock/local.mk
 include $(top_srcdir)/tests/faults/local.mk
+include $(top_srcdir)/tests/chaos/local.mk
 include $(top_srcdir)/tests/golden/local.mk
 include $(top_srcdir)/tests/fuzz/local.mk
 include $(top_srcdir)/tests/bench/local.mk

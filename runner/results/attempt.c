@@ -141,28 +141,15 @@ static bool is_dead(const char *dir)
     return dead;
 }
 
-static bool remove_checkpoints(const char *dir)
+bool attempt_prune(const struct attempt *attempt, const char *keep)
 {
-    struct string_list names = {0};
-    char *path = path_join(dir, "checkpoints", NULL);
-    bool removed = path != NULL && is_dead(dir) &&
-                   path_list(path, M2_E_RESULTS, &names, NULL) == 0 &&
-                   names.count > 0 &&
-                   file_remove_tree(path, M2_E_RESULTS, NULL) == 0;
-
-    string_list_free(&names);
-    free(path);
-    return removed;
-}
-
-bool attempt_make_room(const struct attempt *attempt, const char *keep)
-{
-    bool made = false;
+    bool pruned = false;
 
     for (char *const *dir = attempt->earlier; *dir != NULL; dir++)
-        if (keep == NULL || strcmp(*dir, keep) != 0)
-            made = remove_checkpoints(*dir) || made;
-    return made;
+        if ((keep == NULL || strcmp(*dir, keep) != 0) && is_dead(*dir) &&
+            file_remove_tree(*dir, M2_E_RESULTS, NULL) == 0)
+            pruned = true;
+    return pruned;
 }
 
 int attempt_heartbeat(struct attempt *attempt, struct m2_error *err)

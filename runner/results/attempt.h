@@ -78,10 +78,10 @@ int attempt_write_record(struct attempt *attempt, const json_t *record,
 int attempt_copy_file(const struct attempt *attempt, const char *from_dir,
                       const char *name, struct m2_error *err);
 
-/* The disk is full: deletes the checkpoints of earlier attempts, but for those
- * in `keep` (NULL: for none), and tells whether there were any.  Those of an
- * owner that might live, on another host, stay. */
-bool attempt_make_room(const struct attempt *attempt, const char *keep);
+/* Removes the folders of earlier attempts, except `keep` (NULL: none), and
+ * tells whether there were any: a run that is killed often must not fill the
+ * disk.  One whose owner might live, on another host, stays. */
+bool attempt_prune(const struct attempt *attempt, const char *keep);
 
 /* Publishes and frees the attempt.  *won_out is false when another attempt
  * was first and this one removed itself; *path_out is what is published. */

@@ -106,10 +106,12 @@ int owner_create(int dirfd, const struct owner *owner, int *fd_out,
                        strerror(errno));
     else
         code = owner_write(fd, owner, err);
-    if (code != 0)
-        close(fd);
-    else
+    if (code == 0) {
         *fd_out = fd;
+        return 0;
+    }
+    close(fd);
+    unlinkat(dirfd, OWNER_FILE, 0);
     return code;
 }
 

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "results/attempt.h"
 #include "results/listing.h"
@@ -15,7 +14,6 @@
 #include "train/tell.h"
 #include "util/file.h"
 #include "util/log.h"
-#include "util/path.h"
 #include "util/timefmt.h"
 
 struct job {
@@ -60,7 +58,7 @@ static bool make_room(void *context, bool saved)
 
     if (!saved && !job->resume.found)
         return false;
-    return attempt_make_room(job->attempt, saved ? NULL : job->resume.dir);
+    return attempt_prune(job->attempt, saved ? NULL : job->resume.dir);
 }
 
 /* ---- files of the attempt ---------------------------------------------- */
@@ -73,23 +71,17 @@ static int write_file(const struct job *job, const char *name, const char *text,
     return file_write_at(&file, text, size, M2_E_RESULTS, err);
 }
 
-/* log.txt begins with what an earlier attempt said. */
+/* log.txt begins with what the earlier attempts said: the newest that had come
+ * so far holds the words of those before it. */
 static int open_log(const struct job *job, struct m2_error *err)
 {
     const struct file_at file = attempt_file(job->attempt, "log.txt");
-    const char *earlier = attempt_earlier(job->attempt)[0];
-    char *from = earlier != NULL ? path_join(earlier, "log.txt", err) : NULL;
-    struct text text = {0};
     int code = 0;
 
-    if (from != NULL && file_exists(from) &&
-        file_read(from, (size_t)1 << 28, M2_E_RESULTS, &text, NULL) == 0)
-        code = write_file(job, "log.txt", text_string(&text), text.length, err);
-    if (code == 0)
-        code = log_open_at(&file, err);
-    text_free(&text);
-    free(from);
-    return code;
+    for (char *const *dir = attempt_earlier(job->attempt);
+         code == 0 && *dir != NULL && !file_exists_at(&file); dir++)
+        code = attempt_copy_file(job->attempt, *dir, "log.txt", err);
+    return code != 0 ? code : log_open_at(&file, err);
 }
 
 static int begin_files(const struct job *job, struct m2_error *err)
@@ -305,6 +297,10 @@ static int work(struct job *job, struct m2_error *err)
         code = find_resume(job, err);
     if (code == 0)
         code = write_record(job, "running", "", err);
+    /* From here on its record tells of the earlier attempts, and the next one
+     * goes on from this folder or from the one it was begun with. */
+    if (code == 0 && job->resume.found)
+        attempt_prune(job->attempt, job->resume.dir);
     if (code == 0)
         code = train(job, err);
     return code != 0 ? code : finish(job, err);
@@ -328,12 +324,12 @@ static const char *state_of(int code)
 /* Without a checkpoint there is nothing that a later attempt could use. */
 static bool has_checkpoint(const struct job *job)
 {
-    static const char *const names[] = {"checkpoints/last.safetensors",
-                                        "checkpoints/best.safetensors"};
-    int dirfd = attempt_dirfd(job->attempt);
+    const struct file_at last =
+        attempt_file(job->attempt, "checkpoints/last.safetensors");
+    const struct file_at best =
+        attempt_file(job->attempt, "checkpoints/best.safetensors");
 
-    return faccessat(dirfd, names[0], F_OK, 0) == 0 ||
-           faccessat(dirfd, names[1], F_OK, 0) == 0;
+    return file_exists_at(&last) || file_exists_at(&best);
 }
 
 /* A full disk, or a folder that cannot be written any more: nothing is lost

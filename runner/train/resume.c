@@ -175,7 +175,7 @@ static int copy_best(const struct attempt *attempt, const char *dir,
     int code = attempt_copy_file(attempt, dir, BEST_FILE, err);
 
     if (code == M2_E_RESULTS && (errno == ENOSPC || errno == EDQUOT) &&
-        attempt_make_room(attempt, dir))
+        attempt_prune(attempt, dir))
         code = attempt_copy_file(attempt, dir, BEST_FILE, err);
     return code;
 }

@@ -245,6 +245,11 @@ static int fail_at(struct m2_error *err, int code, const struct file_at *file)
     return code;
 }
 
+bool file_exists_at(const struct file_at *file)
+{
+    return faccessat(file->dirfd, file->name, F_OK, 0) == 0;
+}
+
 int file_open_at(const struct file_at *file, int flags, int code,
                  struct m2_error *err)
 {

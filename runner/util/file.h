@@ -41,6 +41,8 @@ struct file_at {
     const char *name; /* may lie in a folder of the folder: "a/b" */
 };
 
+bool file_exists_at(const struct file_at *file);
+
 /* open() with these flags and O_CLOEXEC; -1, err and errno on failure. */
 int file_open_at(const struct file_at *file, int flags, int code,
                  struct m2_error *err);

@@ -67,8 +67,8 @@ same_run "with one checkpoint" "$(published there/small)" "$whole"
 restore one
 runs "a second worker is killed after it has copied one" 137 worker before "$at"
 cp -r there two
-at=$(number_in two create 0003/checkpoints/.last.safetensors.tmp)
-runs "no room for the first of a third" 0 worker ENOSPC "$at"
+at=$(number_in two create 0003/checkpoints/.best.safetensors.tmp)
+runs "no room for the one that a third copies" 0 worker ENOSPC "$at"
 deletes "is made where nobody goes on from" 0001
 spares "not where somebody does" 0002
 same_run "with three attempts" "$(published there/small)" "$whole"

@@ -1,5 +1,5 @@
-/* The files of an attempt: they end up in its own folder or nowhere, and those
- * of earlier attempts make room for them. */
+/* The files of an attempt: they end up in its own folder or nowhere; earlier
+ * attempts that nobody goes on from are removed. */
 #include "results/attempt.h"
 
 #include <errno.h>
@@ -122,23 +122,23 @@ static bool has_checkpoint(const char *root, int attempt)
     return found;
 }
 
-static void room_is_made_by_what_is_not_gone_on_from(void **state)
+static void what_is_not_gone_on_from_is_removed(void **state)
 {
     const char *root = *state;
     struct attempt *attempt = claim_three(root);
 
-    assert_true(attempt_make_room(attempt, attempt_earlier(attempt)[1]));
+    assert_true(attempt_prune(attempt, attempt_earlier(attempt)[1]));
     assert_true(has_checkpoint(root, 1));
     assert_false(has_checkpoint(root, 2));
     assert_true(has_checkpoint(root, 3));
-    assert_false(attempt_make_room(attempt, attempt_earlier(attempt)[1]));
-    assert_true(attempt_make_room(attempt, NULL));
+    assert_false(attempt_prune(attempt, attempt_earlier(attempt)[1]));
+    assert_true(attempt_prune(attempt, NULL));
     assert_false(has_checkpoint(root, 1));
     assert_true(has_checkpoint(root, 3));
     attempt_release(attempt);
 }
 
-static void no_room_is_made_by_what_another_host_may_need(void **state)
+static void what_another_host_may_need_is_not(void **state)
 {
     const char *root = *state;
     struct attempt *attempt;
@@ -146,7 +146,7 @@ static void no_room_is_made_by_what_another_host_may_need(void **state)
     setenv("M2RUN_BOOT_ID", "far", 1);
     attempt = claim_three(root);
     setenv("M2RUN_BOOT_ID", "near", 1);
-    assert_false(attempt_make_room(attempt, NULL));
+    assert_false(attempt_prune(attempt, NULL));
     assert_true(has_checkpoint(root, 1));
     assert_true(has_checkpoint(root, 2));
     attempt_release(attempt);
@@ -173,8 +173,8 @@ int main(void)
         TEST(a_file_never_lands_in_a_later_folder_of_the_same_name),
         TEST(a_later_folder_of_the_same_name_is_not_published),
         TEST(a_later_folder_of_the_same_name_is_not_discarded),
-        TEST(room_is_made_by_what_is_not_gone_on_from),
-        TEST(no_room_is_made_by_what_another_host_may_need),
+        TEST(what_is_not_gone_on_from_is_removed),
+        TEST(what_another_host_may_need_is_not),
         TEST(a_killed_publisher_is_tidied_up_after),
     };
 
