@@ -13,6 +13,7 @@ script_tests += \
 	tests/train/test_results_doc.sh \
 	tests/train/test_loop.sh \
 	tests/train/test_numerics.sh \
+	tests/train/test_frozen.sh \
 	tests/train/test_sharing.sh \
 	tests/train/test_stale.sh \
 	tests/train/test_start.sh
