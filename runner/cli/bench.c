@@ -92,6 +92,14 @@ static void print_predict(const struct bench_result *r, char *out)
 {
     print_digits(out, 4, r->predict_median_s * 1e6);
 }
+static void print_evaluate(const struct bench_result *r, char *out)
+{
+    print_digits(out, 4, r->evaluate_window_s * 1e6);
+}
+static void print_checkpoint(const struct bench_result *r, char *out)
+{
+    print_digits(out, 4, r->checkpoint_s * 1e3);
+}
 static void print_first(const struct bench_result *r, char *out)
 {
     print_fixed(out, 3, r->first_step_s);
@@ -120,6 +128,8 @@ static int fill_table(struct table *table, const struct bench_results *results,
         {"peak of the cores, GFLOP/s", print_peak},
         {"share of the peak, %", print_share},
         {"one prediction, us", print_predict},
+        {"a window evaluated, us", print_evaluate},
+        {"a checkpoint, ms", print_checkpoint},
         {"start to first step, s", print_first},
         {"memory on the device", print_device_bytes},
         {"peak memory of the process", print_process_bytes},
@@ -166,15 +176,17 @@ static int print_text(const struct config *config,
 static json_t *result_json(const struct bench_result *r)
 {
     return json_pack(
-        "{s:s, s:s, s:i, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:f, s:o, "
-        "s:I, s:I}",
+        "{s:s, s:s, s:i, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:f, "
+        "s:f, s:f, s:o, s:I, s:I}",
         "device", r->device, "device_name", r->device_name, "threads",
         r->threads, "batch", (json_int_t)r->batch, "parameters",
         (json_int_t)r->n_parameters, "step_median_s", r->step_median_s,
-        "step_min_s", r->step_min_s, "windows_per_s", r->samples_per_s,
-        "step_flops", r->step_flops, "flops_per_s", r->flops_per_s,
-        "peak_flops_per_s", json_number_or_null(r->peak_flops_per_s),
-        "predict_median_s", r->predict_median_s, "first_step_s",
+        "step_min_s", r->step_min_s, "step_mean_s", r->step_mean_s,
+        "windows_per_s", r->samples_per_s, "step_flops", r->step_flops,
+        "flops_per_s", r->flops_per_s, "peak_flops_per_s",
+        json_number_or_null(r->peak_flops_per_s), "predict_median_s",
+        r->predict_median_s, "evaluate_window_s", r->evaluate_window_s,
+        "checkpoint_s", r->checkpoint_s, "first_step_s",
         json_number_or_null(r->first_step_s), "device_bytes",
         (json_int_t)r->device_bytes, "process_bytes",
         (json_int_t)r->process_bytes);

@@ -11,7 +11,8 @@ librunner_a_SOURCES += \
 	runner/cli/json_output.c runner/cli/json_output.h \
 	runner/cli/ls.c runner/cli/ls_table.c runner/cli/ls_table.h \
 	runner/cli/options.c runner/cli/options.h \
-	runner/cli/plan.c \
+	runner/cli/plan.c runner/cli/plan.h runner/cli/plan_fit.c \
+	runner/cli/plan_print.c runner/cli/plan_time.c \
 	runner/cli/predict.c \
 	runner/cli/prove.c \
 	runner/cli/run.c \
@@ -26,4 +27,4 @@ librunner_a_SOURCES += \
 	runner/cli/stop.c \
 	runner/cli/worker.c
 
-unit_tests += tests/unit/test_screen
+unit_tests += tests/unit/test_plan_fit tests/unit/test_screen

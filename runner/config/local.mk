@@ -14,7 +14,7 @@ librunner_a_SOURCES += \
 	runner/config/parse_reader.h \
 	runner/config/reference.c runner/config/reference.h \
 	runner/config/reference_json.c runner/config/reference_man.c \
-	runner/config/reference_markdown.c \
+	runner/config/reference_markdown.c runner/config/reference_sweep.c \
 	runner/config/rules.c runner/config/rules_model.c \
 	runner/config/rules_split.c \
 	runner/config/scalar.c runner/config/scalar.h \

@@ -30,6 +30,9 @@ int reference_write_man(const struct reference_source *sources, size_t count,
 /* What a key accepts, in words: "an integer at least 1, or epoch". */
 void reference_describe(const struct schema_row *row, struct text *out);
 
+/* Adds the property "sweep" of the JSON Schema. */
+void reference_add_sweep(const struct schema *schema, struct text *out);
+
 /* A section of the introduction: its title, and paragraphs parted by an empty
  * line.  A paragraph that begins with a blank is an example. */
 struct reference_section {

@@ -202,51 +202,6 @@ static size_t add_properties(const struct schema *schema, size_t first,
     return i;
 }
 
-/* A key's own schema, by its place in this document. */
-static void add_pointer(const char *path, struct text *out)
-{
-    text_add(out, "#/properties/");
-    for (const char *p = path; *p != '\0'; p++) {
-        if (*p == '.')
-            text_add(out, "/properties/");
-        else
-            text_add_char(out, *p);
-    }
-}
-
-/* Every key that can be an axis, with its full name, as a list. */
-static void add_sweep(const struct schema *schema, struct text *out)
-{
-    bool is_first = true;
-
-    text_add(out, "\"sweep\": {\"type\": [\"object\", \"null\"], "
-                  "\"additionalProperties\": false, \"properties\": {\n"
-                  "    \"seeds\": {\"type\": \"integer\", \"minimum\": 1, "
-                  "\"maximum\": 10000, \"description\": \"Runs of each "
-                  "combination: seed, seed+1 and so on.\"},\n"
-                  "    \"grid\": {\"type\": [\"object\", \"null\"], "
-                  "\"description\": \"Keys and the values they take; every "
-                  "combination is a run.\", \"additionalProperties\": "
-                  "{\"type\": \"array\", \"minItems\": 1}, \"properties\": {");
-    for (size_t i = 0; i < schema->n_rows; i++) {
-        const struct schema_row *row = &schema->rows[i];
-
-        if (row->key->type == KEY_BLOCK || row->key->type == KEY_SEED ||
-            (row->key->flags & KEY_NO_SWEEP) != 0)
-            continue;
-        text_add(out, is_first ? "" : ",");
-        start_line(out, 3);
-        text_addf(out,
-                  "\"%s\": {\"type\": \"array\", \"minItems\": 1, "
-                  "\"items\": {\"$ref\": \"",
-                  row->path);
-        add_pointer(row->path, out);
-        text_add(out, "\"}}");
-        is_first = false;
-    }
-    text_add(out, "}}}}");
-}
-
 /* The options of one data source; synthetic is what no source means. */
 static int add_source(const struct reference_source *source, struct text *out,
                       struct m2_error *err)
@@ -293,7 +248,7 @@ int reference_write_json(const struct reference_source *sources, size_t count,
                   "{\"type\": \"array\", \"items\": {\"type\": "
                   "\"string\"}}], \"description\": \"Files merged below this "
                   "one.\"},\n  ");
-    add_sweep(&schema, out);
+    reference_add_sweep(&schema, out);
     text_add(out, "},\n\"allOf\": [{}");
     for (size_t i = 0; code == 0 && i < count; i++)
         code = add_source(&sources[i], out, err);

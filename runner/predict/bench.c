@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "data/target.h"
@@ -26,6 +27,7 @@ struct bench {
     struct session session;
     double *times;         /* (steps), then (PREDICTIONS) */
     double last_s;         /* end of the step before */
+    bool measured;         /* all steps are timed */
     double begin_s, age_s; /* moment and age of the process at the start */
 };
 
@@ -54,21 +56,22 @@ static int after_step(void *context, const struct train_progress *progress,
 
     if (timed > 0)
         bench->times[timed - 1] = now - bench->last_s;
+    (void)err;
     bench->last_s = now;
-    if (timed == bench->request->steps)
-        return m2_fail(err, M2_E_STOPPED, "measured");
+    bench->measured = timed == bench->request->steps;
     return 0;
 }
 
-/* Asked before every step: the first time, everything is ready. */
-static bool never(void *context)
+/* Asked before every step: the first time, everything is ready; the last time,
+ * the loop writes a checkpoint and ends. */
+static bool is_measured(void *context)
 {
     struct bench *bench = context;
 
     if (bench->result->first_step_s == 0)
         bench->result->first_step_s =
             bench->age_s + time_monotonic() - bench->begin_s;
-    return false;
+    return bench->measured;
 }
 
 /* One step more than are made: the last one would be evaluated. */
@@ -98,7 +101,7 @@ static int train_in(struct bench *bench, const char *dir, int dirfd,
         .dirfd = dirfd,
         .dir = dir,
         .after_step = after_step,
-        .stop_requested = never,
+        .stop_requested = is_measured,
         .context = bench,
     };
     struct train_outcome outcome;
@@ -107,7 +110,11 @@ static int train_in(struct bench *bench, const char *dir, int dirfd,
 
     if (code != 0)
         return code;
-    code = trainer_run(&request, evaluator, &outcome, err);
+    code = mkdirat(dirfd, "checkpoints", 0777) != 0
+               ? m2_fail(err, M2_E_RESULTS, "%s/checkpoints: %s", dir,
+                         strerror(errno))
+               : trainer_run(&request, evaluator, &outcome, err);
+    bench->result->checkpoint_s = time_monotonic() - bench->last_s;
     evaluator_free(evaluator);
     return code == M2_E_STOPPED ? 0 : code;
 }
@@ -150,7 +157,11 @@ static void note_training(struct bench *bench)
 {
     struct bench_result *result = bench->result;
     int64_t n = bench->request->steps;
+    double sum = 0;
 
+    for (int64_t i = 0; i < n; i++)
+        sum += bench->times[i];
+    result->step_mean_s = sum / (double)n;
     result->step_median_s = median(bench->times, n);
     result->step_min_s = bench->times[0]; /* sorted by now */
     result->batch = bench->config.train.batch_size;
@@ -183,6 +194,33 @@ static int count_flops(struct bench *bench, struct m2_error *err)
             ? fma_peak(bench->config.dtype == M2_F64, bench->request->threads)
             : NAN;
     return 0;
+}
+
+/* ---- evaluating --------------------------------------------------------- */
+
+/* As many batches as steps were timed, with the model as it was trained. */
+static int evaluate(struct bench *bench, struct m2_error *err)
+{
+    struct session *session = &bench->session;
+    const struct dataset_windows *windows = &session->dataset.parts[PART_TRAIN];
+    int64_t width = target_width(&session->dataset, &bench->config.data);
+    int64_t n = bench->result->batch * bench->request->steps;
+    double *out, begin = time_monotonic();
+    size_t size;
+    int code;
+
+    if (n > windows->n)
+        n = windows->n;
+    if (!size_multiply((size_t)n, (size_t)width, &size))
+        return m2_fail(err, M2_E_MEMORY, "predictions: size overflow");
+    out = memory_zeroed(size, sizeof *out, err);
+    if (out == NULL)
+        return M2_E_MEMORY;
+    code = predict_windows(session->batcher, session->model, windows->starts, n,
+                           out, err);
+    bench->result->evaluate_window_s = (time_monotonic() - begin) / (double)n;
+    free(out);
+    return code;
 }
 
 /* ---- predicting -------------------------------------------------------- */
@@ -255,6 +293,8 @@ static int measure(struct bench *bench, struct m2_error *err)
         note_training(bench);
         code = count_flops(bench, err);
     }
+    if (code == 0)
+        code = evaluate(bench, err);
     if (code == 0)
         code = predict(bench, err);
     session_close(session);

@@ -191,6 +191,7 @@ static void add_memory(const struct planner *planner,
                         model->moment_bytes + model->activation_bytes +
                         model->workspace_bytes + out->tree_bytes +
                         out->series_bytes;
+    out->device_limit = session->facts.memory_bytes;
     out->device_is_host = session_device_is_host(session);
     out->base_bytes = planner->base;
     out->dataset_bytes = dataset_bytes(&session->dataset);

@@ -25,6 +25,7 @@ struct run_plan {
     uint64_t tree_bytes;   /* arenas of the tree of microbatches */
     uint64_t series_bytes; /* the dataset on the device */
     uint64_t device_bytes; /* all of the above */
+    uint64_t device_limit; /* what the device has, 0: not known */
     uint64_t base_bytes, dataset_bytes, copy_bytes;
     uint64_t process_bytes; /* peak resident memory of the run's process */
     bool device_is_host;

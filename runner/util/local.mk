@@ -1,6 +1,7 @@
 # runner/util/local.mk: strings, files, numbers, random numbers.
 librunner_a_SOURCES += \
 	runner/util/build.c runner/util/build.h \
+	runner/util/capacity.c runner/util/capacity.h \
 	runner/util/file.c runner/util/file.h \
 	runner/util/fma_peak.c runner/util/fma_peak.h \
 	runner/util/json.c runner/util/json.h \
@@ -21,6 +22,7 @@ runner/util/librunner_a-build.$(OBJEXT): build-info.h
 EXTRA_DIST += tests/unit/unit.h
 unit_tests += \
 	tests/unit/test_build \
+	tests/unit/test_capacity \
 	tests/unit/test_file \
 	tests/unit/test_json \
 	tests/unit/test_log \

@@ -43,6 +43,7 @@ check "nothing was written" test ! -e results
 runs "a run is made" 0 "$M2RUN" run exp.yaml -q
 runs "planned again" 0 "$M2RUN" plan exp.yaml --json
 equal "it is done" "$(value state)" '"done"'
+contains "and not to do" "$out" '"to_do": 0'
 equal "its parameters are those of the run" "$(value parameters)" \
     "$(sed -n 's/^ *"parameters": \([0-9]*\),$/\1/p' results/planned/run-*/run.json)"
 
@@ -63,6 +64,61 @@ else
         'BEGIN { exit !(a < 1.05 * b && a > 0.95 * b) }'
 fi
 
+# What run would do, and whether there is room for it.
+runs "a plan is a table for programs, too" 0 "$M2RUN" plan exp.yaml \
+    d_state=4,8 --csv
+equal "with bytes in full" "$(sed -n 1p "$out")" \
+    "run,state,model.d_state,windows,steps,parameters,device_bytes,\
+process_bytes,disk_bytes,seconds"
+equal "and a row per run" "$(wc -l <"$out" | tr -d ' ')" 3
+runs "steps are measured" 0 "$M2RUN" plan exp.yaml d_state=8,16 seeds=2 -j 2 \
+    --time
+contains "each shape once" "$out" "(2 shapes measured)"
+contains "for as many jobs" "$out" " with -j 2; "
+runs "times as JSON" 0 "$M2RUN" plan exp.yaml d_state=8 --time --json
+check "of every run" test "$(value wall_seconds)" != null
+check "no file is left behind" sh -c '! ls "${TMPDIR:-/tmp}" |
+    grep -q m2run-plan'
+runs "a model that no memory holds" 3 "$M2RUN" plan exp.yaml d_model=32768 \
+    headdim=64 n_layer=64 d_state=4,8 --time
+contains "is named with both sizes" "$out" "does not fit: d_state-4_s0-"
+contains "and not measured" "$err" "2 of 2 runs to do could not be measured"
+
+# The list of plan is the list of run.
+cat >random.yaml <<'END'
+include: exp.yaml
+name: random
+sweep:
+  random: {n: 3, seed: 7}
+  params: {lr: {loguniform: [1e-4, 1e-2]}, d_state: {choice: [4, 8]}}
+  list: [{label: narrow, expand: 2}, {expand: 4}]
+  exclude: expand == 4 && d_state == 8
+  seeds: [1, 5]
+END
+runs "a sweep of everything is planned" 0 "$M2RUN" plan random.yaml --csv
+sed 1d "$out" | cut -d, -f1 >planned.txt
+runs "and run" 0 "$M2RUN" run random.yaml -q
+sed 's|.*/||' "$out" >made.txt
+check "they are the same runs, in the same order" cmp planned.txt made.txt
+check "with the label of the list" grep -q '^narrow_.*_s5-' made.txt
+runs "planned again" 0 "$M2RUN" plan random.yaml
+contains "all are done" "$out" "to do: 0 of"
+contains "and points are left out" "$out" "points excluded"
+cat >bars.csv <<'END'
+time,close
+END
+i=0
+while [ $i -lt 300 ]; do
+    echo "$((1700000000 + i * 60)),$((100 + i * 7 % 13))"
+    i=$((i + 1))
+done >>bars.csv
+mkdir copy
+cp bars.csv copy/
+sed -e 's/source: .*/source: csv/' -e '/options:/d' exp.yaml >csv.yaml
+runs "one file in two folders" 0 "$M2RUN" plan csv.yaml \
+    data.path=bars.csv,copy/bars.csv
+contains "is one run" "$out" "planned: 1 run ("
+contains "and that is said" "$err" "1 run is the same as another and left out"
 runs "an experiment is timed" 0 "$M2RUN" bench exp.yaml --steps 4 \
     --device cpu,ref
 check "devices side by side" grep -q '^ *cpu *ref$' "$out"

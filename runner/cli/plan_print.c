@@ -1,0 +1,372 @@
+/* What `m2run plan` prints: a table and what it adds up to, CSV, or JSON. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/json_output.h"
+#include "cli/plan.h"
+#include "config/identity.h"
+#include "util/number.h"
+#include "util/terminal.h"
+
+enum { MAX_KEYS = 32, NUMBER_COLUMNS = 7, FIXED_COLUMNS = NUMBER_COLUMNS + 2 };
+
+/* What an axis chose for a run; the run's own value where a point of a list
+ * says nothing of the key. */
+static void add_setting(const struct plan *plan, size_t i, size_t k,
+                        struct text *out)
+{
+    const struct schema *schema = &plan->resolved.experiment.schema;
+    const struct sweep_run *run = &plan->resolved.sweep.runs[i];
+
+    if (run->settings[k].value != NULL)
+        text_add(out, run->settings[k].value);
+    else
+        config_write_value(schema, schema_find(schema, run->settings[k].key),
+                           &run->config, out);
+}
+
+/* ---- the table ---------------------------------------------------------- */
+
+static size_t make_columns(const struct plan *plan,
+                           struct table_column *columns)
+{
+    static const struct table_column after[NUMBER_COLUMNS] = {
+        {"windows", NULL, TABLE_RIGHT, true},
+        {"steps", NULL, TABLE_RIGHT, true},
+        {"parameters", NULL, TABLE_RIGHT, true},
+        {"device_bytes", "device memory", TABLE_RIGHT, true},
+        {"process_bytes", "process memory", TABLE_RIGHT, true},
+        {"disk_bytes", "disk", TABLE_RIGHT, true},
+        {"seconds", "time", TABLE_RIGHT, true},
+    };
+    const struct sweep *sweep = &plan->resolved.sweep;
+    bool has_time = plan->options->time || plan->options->csv;
+    size_t n = 0;
+
+    columns[n++] = (struct table_column){"run", NULL, TABLE_LEFT, false};
+    columns[n++] = (struct table_column){"state", NULL, TABLE_LEFT, false};
+    for (size_t k = 0; k < sweep->n_axes && k < MAX_KEYS; k++) {
+        const char *key = sweep->runs[0].settings[k].key;
+        const char *dot = strrchr(key, '.');
+
+        columns[n++] = (struct table_column){key, dot != NULL ? dot + 1 : key,
+                                             TABLE_RIGHT, false};
+    }
+    memcpy(columns + n, after, sizeof after);
+    return n + NUMBER_COLUMNS - !has_time;
+}
+
+/* Bytes for people, or all digits for programs. */
+static void print_size(uint64_t bytes, bool lossless,
+                       char out[NUMBER_TEXT_SIZE])
+{
+    if (lossless)
+        snprintf(out, NUMBER_TEXT_SIZE, "%" PRIu64, bytes);
+    else
+        number_print_bytes(bytes, out);
+}
+
+static const char *print_seconds(double seconds, bool lossless,
+                                 char out[NUMBER_TEXT_SIZE])
+{
+    if (isnan(seconds))
+        return NULL;
+    if (lossless)
+        snprintf(out, NUMBER_TEXT_SIZE, "%.6g", seconds);
+    else
+        number_print_duration(seconds, out);
+    return out;
+}
+
+static size_t add_numbers(const struct planned_run *run, bool lossless,
+                          char numbers[NUMBER_COLUMNS][NUMBER_TEXT_SIZE],
+                          const char **cells)
+{
+    const struct run_plan *p = &run->plan;
+
+    for (size_t k = 0; k < NUMBER_COLUMNS; k++)
+        cells[k] = numbers[k];
+    snprintf(numbers[0], sizeof numbers[0], "%" PRId64, p->windows[PART_TRAIN]);
+    snprintf(numbers[1], sizeof numbers[1], "%" PRId64, p->steps);
+    snprintf(numbers[2], sizeof numbers[2], "%" PRIu64, p->model.n_parameters);
+    print_size(p->device_bytes, lossless, numbers[3]);
+    print_size(p->process_bytes, lossless, numbers[4]);
+    print_size(run->disk_bytes, lossless, numbers[5]);
+    cells[6] = print_seconds(run->seconds, lossless, numbers[6]);
+    return NUMBER_COLUMNS;
+}
+
+static int add_row(struct table *table, const struct plan *plan, size_t i,
+                   struct m2_error *err)
+{
+    const struct sweep *sweep = &plan->resolved.sweep;
+    struct text settings[MAX_KEYS] = {{0}};
+    char name[RUN_NAME_SIZE], numbers[NUMBER_COLUMNS][NUMBER_TEXT_SIZE];
+    const char *cells[FIXED_COLUMNS + MAX_KEYS];
+    size_t n = 0;
+    int code;
+
+    plan_run_name(plan, i, name);
+    cells[n++] = name;
+    cells[n++] = plan->runs[i].state;
+    for (size_t k = 0; k < sweep->n_axes && k < MAX_KEYS; k++) {
+        add_setting(plan, i, k, &settings[k]);
+        cells[n++] = text_string(&settings[k]);
+    }
+    add_numbers(&plan->runs[i], plan->options->csv, numbers, cells + n);
+    code = table_add_row(table, cells, err);
+    for (size_t k = 0; k < MAX_KEYS; k++)
+        text_free(&settings[k]);
+    return code;
+}
+
+static int print_table(const struct plan *plan, struct m2_error *err)
+{
+    struct table_column columns[FIXED_COLUMNS + MAX_KEYS];
+    struct table table;
+    struct text text = {0};
+    int code = table_init(&table, columns, make_columns(plan, columns), err);
+
+    for (size_t i = 0; code == 0 && i < plan->resolved.sweep.n_runs; i++)
+        code = add_row(&table, plan, i, err);
+    if (code == 0 && plan->options->csv)
+        table_csv(&table, &text);
+    else if (code == 0)
+        table_print(&table, &text);
+    fputs(text_string(&text), stdout);
+    text_free(&text);
+    table_free(&table);
+    return code;
+}
+
+/* ---- what it adds up to ---------------------------------------------------
+ */
+
+static void print_bytes(const char *what, uint64_t bytes)
+{
+    char text[NUMBER_TEXT_SIZE];
+
+    if (bytes > 0)
+        printf("  %-28s %12s\n", what, number_print_bytes(bytes, text));
+}
+
+static void print_largest(const struct plan *plan)
+{
+    size_t n = plan->resolved.sweep.n_runs, largest = 0;
+    char name[RUN_NAME_SIZE];
+    const struct run_plan *p;
+
+    for (size_t i = 1; i < n; i++)
+        if (plan->runs[i].plan.process_bytes >
+            plan->runs[largest].plan.process_bytes)
+            largest = i;
+    p = &plan->runs[largest].plan;
+    plan_run_name(plan, largest, name);
+    printf("\n%s%s\n", n > 1 ? "largest: " : "", name);
+    printf("  windows: train %" PRId64 ", val %" PRId64 ", test %" PRId64
+           "; %" PRId64 " steps per epoch, %.6g epochs\n",
+           p->windows[PART_TRAIN], p->windows[PART_VAL], p->windows[PART_TEST],
+           p->steps_per_epoch, p->epochs);
+    printf("  %.4g GFLOP per step of training, %.4g per forecast batch\n",
+           p->model.step_flops * 1e-9, p->model.forward_flops * 1e-9);
+    print_bytes("parameters", p->model.parameter_bytes);
+    print_bytes("gradients", p->model.gradient_bytes);
+    print_bytes("microbatch sums", p->tree_bytes);
+    print_bytes("Adam moments", p->model.moment_bytes);
+    print_bytes("activations", p->model.activation_bytes);
+    print_bytes("scratch of the backend", p->model.workspace_bytes);
+    print_bytes("series", p->series_bytes);
+    print_bytes("= on the device", p->device_bytes);
+    print_bytes("dataset on the host", p->dataset_bytes);
+    print_bytes("copies for checkpoints", p->copy_bytes);
+    print_bytes("program and libraries", p->base_bytes);
+    print_bytes("= peak of the process", p->process_bytes);
+}
+
+static void print_limit(const char *what, uint64_t need, uint64_t limit,
+                        const char *of)
+{
+    char needed[NUMBER_TEXT_SIZE], there[NUMBER_TEXT_SIZE];
+
+    printf("%s: %s", what, number_print_bytes(need, needed));
+    if (limit > 0)
+        printf(" of %s %s", number_print_bytes(limit, there), of);
+    putchar('\n');
+}
+
+static void print_time(const struct plan *plan)
+{
+    char total[NUMBER_TEXT_SIZE], wall[NUMBER_TEXT_SIZE];
+    bool early = false;
+
+    for (size_t i = 0; i < plan->resolved.sweep.n_runs; i++)
+        early =
+            early ||
+            plan->resolved.sweep.runs[i].config.train.early_stopping.patience >
+                0;
+    printf("time: %s%s with -j %d; %s in all, one after another (%zu shape%s "
+           "measured)\n",
+           early ? "at most " : "", number_print_duration(plan->wall_s, wall),
+           plan->jobs, number_print_duration(plan->total_s, total),
+           plan->n_shapes, plan->n_shapes == 1 ? "" : "s");
+}
+
+static void print_needs(const struct plan *plan)
+{
+    const struct plan_needs *needs = &plan->needs;
+    size_t n = plan->resolved.sweep.n_runs;
+
+    printf("\nto do: %zu of %zu run%s, %d at once on %d thread%s each\n",
+           plan->n_to_do, n, n == 1 ? "" : "s", plan->jobs, plan->threads,
+           plan->threads == 1 ? "" : "s");
+    print_limit("memory at once", needs->memory, needs->capacity.limit,
+                "in this machine");
+    if (needs->device > 0)
+        print_limit("device memory at once", needs->device, needs->device_limit,
+                    "on the device");
+    print_limit("disk", needs->disk, needs->disk_free, "free");
+    if (!isnan(plan->total_s))
+        print_time(plan);
+    for (size_t i = 0; i < plan->problems.count; i++)
+        printf("does not fit: %s\n", plan->problems.items[i]);
+}
+
+static int print_text(const struct plan *plan, struct m2_error *err)
+{
+    const struct sweep *sweep = &plan->resolved.sweep;
+    int code;
+
+    printf("%s: %zu run%s (%zu configuration%s, %zu seed%s)",
+           plan->resolved.experiment.config.name, sweep->n_runs,
+           sweep->n_runs == 1 ? "" : "s", sweep->n_points,
+           sweep->n_points == 1 ? "" : "s", sweep->n_seeds,
+           sweep->n_seeds == 1 ? "" : "s");
+    if (sweep->n_excluded > 0)
+        printf("; %zu of %zu points excluded", sweep->n_excluded,
+               sweep->n_excluded + sweep->n_points);
+    putchar('\n');
+    code = print_table(plan, err);
+    if (code != 0)
+        return code;
+    print_largest(plan);
+    print_needs(plan);
+    return 0;
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+static json_t *bytes_json(const struct planned_run *run)
+{
+    const struct run_plan *p = &run->plan;
+    const struct {
+        const char *key;
+        uint64_t bytes;
+    } kinds[] = {
+        {"parameters", p->model.parameter_bytes},
+        {"gradients", p->model.gradient_bytes},
+        {"microbatch_sums", p->tree_bytes},
+        {"moments", p->model.moment_bytes},
+        {"activations", p->model.activation_bytes},
+        {"scratch", p->model.workspace_bytes},
+        {"series", p->series_bytes},
+        {"device", p->device_bytes},
+        {"dataset", p->dataset_bytes},
+        {"copies", p->copy_bytes},
+        {"base", p->base_bytes},
+        {"process", p->process_bytes},
+        {"disk", run->disk_bytes},
+    };
+    json_t *object = json_object();
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        json_object_set_new(object, kinds[i].key,
+                            json_integer((json_int_t)kinds[i].bytes));
+    return object;
+}
+
+static json_t *settings_of(const struct plan *plan, size_t i)
+{
+    const struct sweep *sweep = &plan->resolved.sweep;
+    json_t *settings = json_object();
+    struct text text = {0};
+
+    for (size_t k = 0; k < sweep->n_axes; k++) {
+        text_clear(&text);
+        add_setting(plan, i, k, &text);
+        json_object_set_new(settings, sweep->runs[i].settings[k].key,
+                            json_string(text_string(&text)));
+    }
+    text_free(&text);
+    return settings;
+}
+
+static json_t *run_json(const struct plan *plan, size_t i)
+{
+    const struct record_run *record = &plan->resolved.record.runs[i];
+    const struct planned_run *run = &plan->runs[i];
+    const struct run_plan *p = &run->plan;
+    char name[RUN_NAME_SIZE];
+    json_t *windows = json_object();
+
+    plan_run_name(plan, i, name);
+    for (int part = 0; part < N_PARTS; part++)
+        json_object_set_new(windows, part_names[part],
+                            json_integer(p->windows[part]));
+    return json_pack(
+        "{s:s, s:s, s:s, s:o, s:I, s:o, s:I, s:o, s:I, s:I, s:f, s:f, s:o, "
+        "s:o}",
+        "run", name, "identity", record->identity, "state", run->state,
+        "settings", settings_of(plan, i), "rows", (json_int_t)p->rows,
+        "windows", windows, "steps", (json_int_t)p->steps, "epochs",
+        json_number_or_null(p->epochs), "steps_per_epoch",
+        (json_int_t)p->steps_per_epoch, "parameters",
+        (json_int_t)p->model.n_parameters, "step_flops", p->model.step_flops,
+        "forward_flops", p->model.forward_flops, "bytes", bytes_json(run),
+        "seconds", json_number_or_null(run->seconds));
+}
+
+static json_t *needs_json(const struct plan *plan)
+{
+    const struct plan_needs *needs = &plan->needs;
+
+    return json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "memory_bytes",
+        (json_int_t)needs->memory, "memory_limit_bytes",
+        (json_int_t)needs->capacity.limit, "memory_available_bytes",
+        (json_int_t)needs->capacity.available, "device_memory_bytes",
+        (json_int_t)needs->device, "device_limit_bytes",
+        (json_int_t)needs->device_limit, "disk_bytes", (json_int_t)needs->disk,
+        "disk_free_bytes", (json_int_t)needs->disk_free, "seconds",
+        json_number_or_null(plan->total_s), "wall_seconds",
+        json_number_or_null(plan->wall_s));
+}
+
+static int print_runs_json(const struct plan *plan, struct m2_error *err)
+{
+    const struct sweep *sweep = &plan->resolved.sweep;
+    json_t *list = json_array(), *problems = json_array();
+
+    for (size_t i = 0; i < sweep->n_runs; i++)
+        json_array_append_new(list, run_json(plan, i));
+    for (size_t i = 0; i < plan->problems.count; i++)
+        json_array_append_new(problems, json_string(plan->problems.items[i]));
+    return print_json(
+        json_pack(
+            "{s:s, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:o, s:o, s:o}", "name",
+            plan->resolved.experiment.config.name, "configurations",
+            (json_int_t)sweep->n_points, "seeds", (json_int_t)sweep->n_seeds,
+            "excluded_points", (json_int_t)sweep->n_excluded, "folded_runs",
+            (json_int_t)sweep->n_folded, "to_do", (json_int_t)plan->n_to_do,
+            "jobs", plan->jobs, "threads", plan->threads, "needs",
+            needs_json(plan), "problems", problems, "runs", list),
+        err);
+}
+
+int plan_print(const struct plan *plan, struct m2_error *err)
+{
+    if (plan->options->json)
+        return print_runs_json(plan, err);
+    return plan->options->csv ? print_table(plan, err) : print_text(plan, err);
+}
