@@ -27,4 +27,5 @@ librunner_a_SOURCES += \
 	runner/cli/stop.c \
 	runner/cli/worker.c
 
-unit_tests += tests/unit/test_plan_fit tests/unit/test_screen
+unit_tests += tests/unit/test_compare tests/unit/test_plan_fit \
+	tests/unit/test_screen

@@ -1,6 +1,7 @@
 # tests/cli/local.mk: the program on real files (shell scripts that print TAP).
 script_tests += \
 	tests/cli/test_check.sh \
+	tests/cli/test_compare.sh \
 	tests/cli/test_completion.sh \
 	tests/cli/test_damage.sh \
 	tests/cli/test_machine.sh \

@@ -141,6 +141,51 @@ static void runs_that_are_not_done_are_counted_beside(void **state)
     assert_true(isnan(statistic_mean(&f->board.rows[1].metric)));
 }
 
+static void what_diverged_is_counted_and_enters_no_mean(void **state)
+{
+    struct fixture *f = *state;
+
+    add_run(f, "done", RUN("0.1", "0", "0.5"));
+    add_run(f, "diverged", RUN("0.1", "1", "-9"));
+    add_run(f, "done", RUN("0.1", "2", "null"));
+    add_run(f, "diverged", RUN("0.2", "0", "-9"));
+    make(f);
+    assert_int_equal(f->board.rows[0].metric.n, 1);
+    assert_near(statistic_mean(&f->board.rows[0].metric), 0.5);
+    assert_int_equal(f->board.rows[0].n_diverged, 1);
+    assert_int_equal(f->board.rows[1].rank, 0);
+}
+
+static void as_many_values_are_expected_as_any_configuration_has(void **state)
+{
+    struct fixture *f = *state;
+    struct run_entry *other;
+
+    add_run(f, "done", RUN("0.1", "0", "0.5"));
+    add_run(f, "failed", RUN("0.1", "1", "null"));
+    add_run(f, "done", RUN("0.2", "0", "0.6"));
+    other = add_run(f, "done", RUN("0.1", "0", "0.5"));
+    free(other->experiment);
+    other->experiment = memory_string("zoo", NULL);
+    make(f);
+    assert_int_equal(f->board.rows[0].n_expected, 2);
+    assert_int_equal(f->board.rows[1].n_expected, 2);
+    assert_int_equal(f->board.rows[2].n_expected, 1);
+}
+
+static void the_test_score_is_that_of_the_metric(void **state)
+{
+    struct fixture *f = *state;
+
+    add_run(f, "done",
+            "{\"metric\": \"val/ic\", \"config\": {\"seed\": \"0\"},"
+            " \"best\": {\"value\": 0.5}, \"test\": {\"test/ic\": 0.25,"
+            " \"test/mse\": 2}}");
+    make(f);
+    assert_near(statistic_mean(&f->board.rows[0].test), 0.25);
+    assert_near(statistic_mean(&f->board.rows[0].test_mse), 2);
+}
+
 static void a_run_without_a_record_is_left_out(void **state)
 {
     struct fixture *f = *state;
@@ -309,6 +354,9 @@ int main(void)
         TEST(what_changes_no_result_makes_no_row),
         TEST(other_data_make_another_row),
         TEST(runs_that_are_not_done_are_counted_beside),
+        TEST(what_diverged_is_counted_and_enters_no_mean),
+        TEST(as_many_values_are_expected_as_any_configuration_has),
+        TEST(the_test_score_is_that_of_the_metric),
         TEST(a_run_without_a_record_is_left_out),
         TEST(scores_stand_beside_the_naive_forecast_and_the_test),
         TEST(the_lowest_loss_is_first_and_no_value_last),

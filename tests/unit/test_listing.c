@@ -60,6 +60,54 @@ static void runs_stand_in_the_order_of_their_names(void **state)
     run_list_free(&list);
 }
 
+/* As many as several threads read. */
+static void many_runs_are_each_with_their_own_record(void **state)
+{
+    enum { N = 1500 };
+    const char *root = *state;
+    struct run_list list;
+
+    for (int i = 0; i < N; i++) {
+        char name[64], record[128];
+
+        snprintf(name, sizeof name, "e/run-%012x/run.json", i * 7919 % N);
+        snprintf(record, sizeof record,
+                 "{\"state\": \"done\", \"config\": {\"seed\": \"%d\","
+                 " \"same\": \"1\"}}",
+                 i * 7919 % N);
+        folder_write(root, name, record);
+    }
+    list = load(root, NULL);
+    assert_int_equal(list.n, N);
+    for (int i = 0; i < N; i++) {
+        char seed[16];
+
+        snprintf(seed, sizeof seed, "%d", i);
+        assert_string_equal(
+            json_string_value(run_value(&list.entries[i], "config", "seed")),
+            seed);
+    }
+    run_list_free(&list);
+}
+
+static void what_a_published_run_left_behind_is_no_run(void **state)
+{
+    const char *root = *state;
+    struct run_list list;
+
+    folder_write(root, "e/x-" HASH_A "/run.json", "{\"state\": \"done\"}");
+    folder_write(root, "e/.active/" HASH_A "/label", "x");
+    folder_write(root, "e/.active/" HASH_A "/0001/run.json", "{}");
+    folder_write(root, "e/.active/" HASH_B "/label", "a");
+    folder_write(root, "e/.active/" HASH_B "/0001/run.json", "{}");
+    list = load(root, NULL);
+    assert_int_equal(list.n, 2);
+    assert_string_equal(list.entries[0].run, "a-" HASH_B);
+    assert_false(list.entries[0].published);
+    assert_true(list.entries[1].published);
+    run_list_free(&list);
+}
+
 static void a_damaged_record_is_listed_with_its_damage(void **state)
 {
     const char *root = *state;
@@ -302,6 +350,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(an_empty_or_missing_folder_has_no_runs),
         TEST(runs_stand_in_the_order_of_their_names),
+        TEST(many_runs_are_each_with_their_own_record),
+        TEST(what_a_published_run_left_behind_is_no_run),
         TEST(a_damaged_record_is_listed_with_its_damage),
         TEST(an_unfinished_run_runs_or_was_stopped_or_interrupted),
         TEST(a_run_under_its_published_name_is_published),
