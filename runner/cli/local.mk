@@ -14,7 +14,7 @@ librunner_a_SOURCES += \
 	runner/cli/plan.c runner/cli/plan.h runner/cli/plan_fit.c \
 	runner/cli/plan_print.c runner/cli/plan_time.c \
 	runner/cli/predict.c \
-	runner/cli/prove.c \
+	runner/cli/prove.c runner/cli/prove.h runner/cli/prove_report.c \
 	runner/cli/run.c \
 	runner/cli/run_list.c runner/cli/run_list.h \
 	runner/cli/run_select.c runner/cli/run_select.h \

@@ -1,21 +1,15 @@
 /* m2run prove: the same bits after kills, on other threads, in other jobs? */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/json_output.h"
+#include "cli/prove.h"
 #include "cli/run_list.h"
-#include "prove/proof.h"
+#include "prove/scratch.h"
 #include "results/store.h"
 #include "schedule/pool.h"
 #include "schedule/signals.h"
-#include "util/file.h"
 #include "util/log.h"
-#include "util/memory.h"
-#include "util/number.h"
-#include "util/path.h"
 #include "util/timefmt.h"
 
 enum { MAX_RUNS = 4, DEFAULT_STEPS = 40, DEFAULT_KILLS = 8 };
@@ -31,17 +25,17 @@ struct prove {
     struct resolved_sweep resolved;
     struct pass_run runs[MAX_RUNS];
     size_t n_runs;
-    char *root;    /* results folder */
-    char *scratch; /* below it */
+    char *root; /* results folder */
+    struct scratch scratch;
     char *record;
     double began_s;
 };
 
 /* ---- the short version --------------------------------------------------- */
 
-/* Few steps, a row and so a trace for each, two evaluations, ten checkpoints,
- * and two seeds, so that there is something to work at once.  What the user
- * sets comes later, and wins. */
+/* Few steps, a row and so a trace for each, two evaluations on every eighth
+ * window, ten checkpoints, and two seeds, so that there is something to work at
+ * once.  What the user sets comes later, and wins. */
 static int add_settings(const struct prove_options *options,
                         const struct arguments *arguments,
                         struct string_list *out, struct m2_error *err)
@@ -57,6 +51,7 @@ static int add_settings(const struct prove_options *options,
         {"checkpoint.every", options->steps >= 10 ? options->steps / 10 : 1},
         {"checkpoint.keep_last", 1},
         {"checkpoint.keep_best", 1},
+        {"data.eval_stride", 8},
         {"seeds", 2},
         {"threads", 0},
     };
@@ -93,23 +88,6 @@ static void choose_runs(struct prove *prove)
     }
 }
 
-static int make_scratch(struct prove *prove, struct m2_error *err)
-{
-    int code = file_make_dirs(prove->root, M2_E_RESULTS, err);
-
-    if (code == 0)
-        prove->scratch = path_join(prove->root, ".prove-XXXXXX", err);
-    if (code == 0 && prove->scratch == NULL)
-        code = M2_E_MEMORY;
-    if (code == 0 && mkdtemp(prove->scratch) == NULL) {
-        code = m2_fail(err, M2_E_RESULTS, "%s: cannot make a folder in it",
-                       prove->root);
-        free(prove->scratch);
-        prove->scratch = NULL;
-    }
-    return code;
-}
-
 static int prepare(struct prove *prove, const struct arguments *arguments,
                    struct m2_error *err)
 {
@@ -127,9 +105,10 @@ static int prepare(struct prove *prove, const struct arguments *arguments,
                                  &prove->resolved.record, overrides,
                                  settings.count, &text, err);
     if (code == 0)
-        code = make_scratch(prove, err);
+        code = scratch_open(prove->root, &prove->scratch, err);
     if (code == 0)
-        code = sweep_record_write(prove->scratch, &text, &prove->record, err);
+        code =
+            sweep_record_write(prove->scratch.path, &text, &prove->record, err);
     if (code == 0)
         choose_runs(prove);
     text_free(&text);
@@ -137,172 +116,48 @@ static int prepare(struct prove *prove, const struct arguments *arguments,
     return code;
 }
 
-/* ---- telling ------------------------------------------------------------- */
-
-static void tell_pass(void *context, const struct proof_pass *pass)
-{
-    const struct prove *prove = context;
-    char seconds[NUMBER_TEXT_SIZE];
-    struct text text = {0};
-
-    text_addf(&text, "%-9s %zu run%s, %d at a time on %d thread%s each, %s",
-              pass->name, prove->n_runs, prove->n_runs == 1 ? "" : "s",
-              pass->jobs, pass->threads, pass->threads == 1 ? "" : "s",
-              number_print_duration(pass->seconds, seconds));
-    if (pass->kills > 0)
-        text_addf(&text,
-                  "; %zu kill%s with work left, %zu of them midway; %zu "
-                  "worker%s went on from a checkpoint",
-                  pass->kills, pass->kills == 1 ? "" : "s", pass->midway,
-                  pass->resumed, pass->resumed == 1 ? "" : "s");
-    if (pass->compared)
-        text_add(&text, pass->differs ? ": different" : ": the same bytes");
-    if (prove->options->json)
-        log_info("%s", text_string(&text));
-    else
-        printf("%s\n", text_string(&text));
-    fflush(stdout);
-    text_free(&text);
-}
-
-static void print_proof(const struct prove *prove, const struct proof *proof)
-{
-    const struct proof_pass *last = &proof->passes[proof->n_passes - 1];
-    char seconds[NUMBER_TEXT_SIZE], bytes[NUMBER_TEXT_SIZE];
-
-    if (proof->label != NULL) {
-        printf("different: %s of %s, %s against straight\n%s",
-               proof->file != NULL ? proof->file : "the end", proof->label,
-               last->name, text_string(&proof->differences));
-        return;
-    }
-    printf("all bytes agree: metrics.csv, checkpoints and scores of %zu "
-           "run%s of %" PRId64 " steps, %zu times; %zu "
-           "files, %s, %zu kills, %s\n",
-           prove->n_runs, prove->n_runs == 1 ? "" : "s", proof->steps,
-           proof->n_passes, proof->n_files,
-           number_print_bytes((uint64_t)proof->bytes, bytes),
-           proof->passes[PROOF_KILLED].kills,
-           number_print_duration(time_monotonic() - prove->began_s, seconds));
-}
-
-static json_t *pass_json(const struct proof_pass *pass)
-{
-    struct json_builder object = json_build();
-
-    json_add_text(&object, "pass", pass->name);
-    json_add_integer(&object, "jobs", pass->jobs);
-    json_add_integer(&object, "threads", pass->threads);
-    json_add_integer(&object, "kills", (int64_t)pass->kills);
-    json_add_integer(&object, "midway", (int64_t)pass->midway);
-    json_add_integer(&object, "resumed", (int64_t)pass->resumed);
-    json_add(&object, "seconds", json_number_or_null(pass->seconds));
-    json_add(&object, "agrees",
-             pass->compared ? json_boolean(!pass->differs) : json_null());
-    return json_built(&object);
-}
-
-static json_t *passes_json(const struct proof *proof)
-{
-    json_t *list = json_array();
-    bool ok = list != NULL;
-
-    for (size_t i = 0; ok && i < proof->n_passes; i++)
-        ok = json_append(list, pass_json(&proof->passes[i]));
-    return ok ? list : json_drop(list);
-}
-
-static json_t *runs_json(const struct prove *prove)
-{
-    json_t *list = json_array();
-    bool ok = list != NULL;
-
-    for (size_t i = 0; ok && i < prove->n_runs; i++)
-        ok = json_append(list, json_any_text(prove->runs[i].label));
-    return ok ? list : json_drop(list);
-}
-
-static json_t *difference_json(const struct proof *proof)
-{
-    struct json_builder object = json_build();
-
-    json_add_text(&object, "pass", proof->passes[proof->n_passes - 1].name);
-    json_add_text(&object, "run", proof->label);
-    json_add_text(&object, "file", proof->file);
-    json_add_text(&object, "what", text_string(&proof->differences));
-    return json_built(&object);
-}
-
-static int print_proof_json(const struct prove *prove,
-                            const struct proof *proof, struct m2_error *err)
-{
-    struct json_builder object = json_build();
-
-    json_add_text(&object, "name", prove->resolved.experiment.config.name);
-    json_add(&object, "agrees", json_boolean(proof->label == NULL));
-    json_add(&object, "runs", runs_json(prove));
-    json_add_integer(&object, "of_runs",
-                     (int64_t)prove->resolved.record.n_runs);
-    json_add_integer(&object, "steps", proof->steps);
-    json_add_integer(&object, "seed", prove->options->seed);
-    json_add(&object, "passes", passes_json(proof));
-    json_add_integer(&object, "files", (int64_t)proof->n_files);
-    json_add_integer(&object, "bytes", proof->bytes);
-    json_add_integer(&object, "rows", (int64_t)proof->n_rows);
-    json_add_integer(&object, "tensors", (int64_t)proof->n_tensors);
-    json_add(&object, "seconds",
-             json_number_or_null(time_monotonic() - prove->began_s));
-    json_add(&object, "difference",
-             proof->label != NULL ? difference_json(proof) : json_null());
-    if (prove->options->keep)
-        json_add_text(&object, "folder", prove->scratch);
-    return print_json(json_built(&object), err);
-}
-
 /* ---- proving ------------------------------------------------------------- */
 
 static int work(struct prove *prove, struct m2_error *err)
 {
-    const struct proof_request request = {
-        .scratch = prove->scratch,
-        .record = prove->record,
+    const struct prove_options *options = prove->options;
+    struct prove_report report = {
         .name = prove->resolved.experiment.config.name,
+        .folder = options->keep ? prove->scratch.path : NULL,
         .runs = prove->runs,
         .n_runs = prove->n_runs,
-        .kills = (size_t)prove->options->kills,
-        .seed = (uint64_t)prove->options->seed,
+        .of_runs = prove->resolved.record.n_runs,
+        .seed = options->seed,
+        .json = options->json,
+        .began_s = prove->began_s,
+    };
+    const struct proof_request request = {
+        .scratch = prove->scratch.path,
+        .record = prove->record,
+        .name = report.name,
+        .runs = prove->runs,
+        .n_runs = prove->n_runs,
+        .kills = (size_t)options->kills,
+        .seed = (uint64_t)options->seed,
         .cores = cores_allowed(),
-        .tell = tell_pass,
-        .context = prove,
+        .tell = prove_tell_pass,
+        .context = &report,
     };
     struct proof proof;
     int code;
 
-    log_info("%s: %zu of %zu runs, %" PRId64 " steps each, kills by --seed "
-             "%" PRId64,
-             request.name, prove->n_runs, prove->resolved.record.n_runs,
-             prove->options->steps, prove->options->seed);
+    log_info("%s: %zu of %zu runs, %" PRId64
+             " steps each, kills by --seed %" PRId64,
+             report.name, report.n_runs, report.of_runs, options->steps,
+             options->seed);
     code = proof_work(&request, &proof, err);
-    if (code == 0 && prove->options->json)
-        code = print_proof_json(prove, &proof, err);
-    else if (code == 0)
-        print_proof(prove, &proof);
+    if (code == 0)
+        code = prove_print(&report, &proof, err);
     if (code == 0 && proof.label != NULL)
         code = M2_E_DIFFERS;
+    if (options->keep)
+        log_info("kept in %s", prove->scratch.path);
     proof_free(&proof);
-    return code;
-}
-
-static int remove_scratch(const struct prove *prove, bool had_root)
-{
-    int code = 0;
-
-    if (prove->scratch != NULL && prove->options->keep)
-        log_info("kept in %s", prove->scratch);
-    else if (prove->scratch != NULL)
-        code = file_remove_tree(prove->scratch, M2_E_RESULTS, NULL);
-    if (!had_root)
-        rmdir(prove->root); /* only when nothing else is in it */
     return code;
 }
 
@@ -311,22 +166,20 @@ static int prove_experiment(const struct prove_options *options,
                             struct m2_error *err)
 {
     struct prove prove = {.options = options, .began_s = time_monotonic()};
-    bool had_root;
+    struct m2_error cause;
     int code;
 
     prove.root = store_root(options->results);
     if (prove.root == NULL)
         return m2_fail(err, M2_E_MEMORY, "out of memory");
-    had_root = file_is_dir(prove.root);
     signals_for_parent();
     code = prepare(&prove, arguments, err);
     if (code == 0)
         code = work(&prove, err);
-    if (remove_scratch(&prove, had_root) != 0)
-        log_warning("%s could not be removed", prove.scratch);
+    if (scratch_close(&prove.scratch, options->keep, &cause) != 0)
+        log_warning("%s", cause.text);
     resolved_sweep_free(&prove.resolved);
     free(prove.record);
-    free(prove.scratch);
     free(prove.root);
     return code;
 }

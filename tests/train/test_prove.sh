@@ -99,4 +99,16 @@ kill -TERM $prover
 wait $prover
 equal "it stops on request" $? 75
 equal "and leaves nothing" "$(ls -d results 2>/dev/null)" ""
+
+"$M2RUN" prove tiny.yaml --steps 100000 >/dev/null 2>&1 </dev/null &
+prover=$!
+check "another one" soon sh -c \
+    'ls results/.prove-*/straight/tiny/.active/*/0001/metrics.csv'
+kill -KILL $prover
+wait $prover
+left=$(echo results/.prove-*)
+check "is killed and leaves its folder" test -d "$left"
+runs "the next one" 0 "$M2RUN" prove tiny.yaml --steps 8
+contains "removes it" "$err" "$left: removed, for its proof was killed"
+check "for good" test ! -d "$left"
 finish
