@@ -29,6 +29,7 @@ int command_ls(int argc, char **argv);
 int command_plan(int argc, char **argv);
 int command_predict(int argc, char **argv);
 int command_prove(int argc, char **argv);
+int command_reproduce(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_schema(int argc, char **argv);
 int command_selftest(int argc, char **argv);

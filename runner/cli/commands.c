@@ -15,6 +15,8 @@ const struct command commands[] = {
     {"best", "leaderboard of an experiment", command_best},
     {"compare", "runs side by side: what differs, and their scores",
      command_compare},
+    {"reproduce", "train a run again: is every bit the same?",
+     command_reproduce},
     {"prove", "do kills, threads and jobs leave every bit the same?",
      command_prove},
     {"predict", "predictions of a run, or of rows as they arrive",

@@ -15,6 +15,10 @@ librunner_a_SOURCES += \
 	runner/cli/plan_print.c runner/cli/plan_time.c \
 	runner/cli/predict.c \
 	runner/cli/prove.c runner/cli/prove.h runner/cli/prove_report.c \
+	runner/cli/reproduce.c \
+	runner/cli/reproduce_data.c runner/cli/reproduce_data.h \
+	runner/cli/reproduce_report.c runner/cli/reproduce_report.h \
+	runner/cli/reproduce_run.c runner/cli/reproduce_run.h \
 	runner/cli/run.c \
 	runner/cli/run_list.c runner/cli/run_list.h \
 	runner/cli/run_select.c runner/cli/run_select.h \

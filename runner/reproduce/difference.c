@@ -46,6 +46,17 @@ int finding_add(struct comparison *comparison, struct finding_place place,
     return 0;
 }
 
+const char *finding_cause(const struct m2_error *cause, const char *path)
+{
+    size_t length = strlen(path);
+
+    if (strncmp(cause->text, path, length) != 0)
+        return cause->text;
+    return strncmp(cause->text + length, ": ", 2) == 0
+               ? cause->text + length + 2
+               : cause->text + length;
+}
+
 static int compare_findings(const void *left, const void *right)
 {
     const struct finding *a = left, *b = right;

@@ -60,6 +60,9 @@ __attribute__((format(printf, 4, 5))) int
 finding_add(struct comparison *comparison, struct finding_place place,
             struct m2_error *err, const char *format, ...);
 
+/* What an error says of a file, without the path it begins with. */
+const char *finding_cause(const struct m2_error *cause, const char *path);
+
 /* Notes the largest relative difference. */
 void difference_note(struct comparison *comparison, double relative,
                      const char *format, ...)

@@ -94,7 +94,8 @@ static int read_side(struct comparison *comparison, int which, int side,
                        : finding_add(comparison,
                                      (struct finding_place){FINDING_ALTERED,
                                                             names[which], -1},
-                                     err, "%s", cause.text);
+                                     err, "%s",
+                                     finding_cause(&cause, text_string(&path)));
         else if (code != 0)
             code = m2_fail(err, code, "%s", cause.text);
         else if (side == SIDE_RECORDED)

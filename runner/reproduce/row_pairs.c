@@ -103,7 +103,8 @@ static int read_side(struct comparison *comparison, int side, const char *dir,
         code = read_file(rows, path, &text, &cause);
         if (code == M2_E_RESULTS && side == SIDE_RECORDED) {
             forget_rows(rows);
-            code = finding_add(comparison, altered, err, "%s", cause.text);
+            code = finding_add(comparison, altered, err, "%s",
+                               finding_cause(&cause, path));
         } else if (code != 0) {
             code = m2_fail(err, code, "%s", cause.text);
         } else if (side == SIDE_RECORDED && text.length > 0 &&

@@ -8,6 +8,7 @@ script_tests += \
 	tests/cli/test_manual.sh \
 	tests/cli/test_plan.sh \
 	tests/cli/test_predict.sh \
+	tests/cli/test_reproduce.sh \
 	tests/cli/test_resume.sh \
 	tests/cli/test_runs.sh \
 	tests/cli/test_stop.sh \
