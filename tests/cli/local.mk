@@ -9,6 +9,7 @@ script_tests += \
 	tests/cli/test_plan.sh \
 	tests/cli/test_predict.sh \
 	tests/cli/test_reproduce.sh \
+	tests/cli/test_reproduce_elsewhere.sh \
 	tests/cli/test_resume.sh \
 	tests/cli/test_runs.sh \
 	tests/cli/test_stop.sh \
