@@ -9,3 +9,5 @@ librunner_a_SOURCES += \
 	runner/reproduce/rerun_folder.c runner/reproduce/rerun_private.h \
 	runner/reproduce/row_pairs.c \
 	runner/reproduce/trace_file.c runner/reproduce/trace_file.h
+
+unit_tests += tests/unit/test_difference
