@@ -151,6 +151,7 @@ static int prepare_folder(struct attempt *attempt, char **prepared_out,
                           struct m2_error *err)
 {
     struct text text = {0};
+    struct m2_error cause;
     char *path;
     int code;
 
@@ -167,7 +168,9 @@ static int prepare_folder(struct attempt *attempt, char **prepared_out,
     }
     if (code == 0)
         code = owner_create(attempt->dirfd, &attempt->owner, &attempt->owner_fd,
-                            err);
+                            &cause) == 0
+                   ? 0
+                   : m2_fail(err, cause.code, "%s/%s", path, cause.text);
     if (code != 0) {
         file_remove_tree(path, M2_E_RESULTS, NULL);
         free(path);

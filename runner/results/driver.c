@@ -36,6 +36,7 @@ void driver_end(struct driver *driver)
 
 static int make_mark(struct driver *driver, struct m2_error *err)
 {
+    struct m2_error cause;
     int code = file_make_dirs(driver->path, M2_E_RESULTS, err);
 
     if (code != 0)
@@ -44,8 +45,10 @@ static int make_mark(struct driver *driver, struct m2_error *err)
     if (driver->dirfd < 0)
         return m2_fail(err, M2_E_RESULTS, "%s: cannot open: %s", driver->path,
                        strerror(errno));
-    code = owner_create(driver->dirfd, &driver->owner, &driver->owner_fd, err);
+    code =
+        owner_create(driver->dirfd, &driver->owner, &driver->owner_fd, &cause);
     if (code != 0) {
+        m2_fail(err, code, "%s/%s", driver->path, cause.text);
         close(driver->dirfd);
         driver->dirfd = -1;
     }

@@ -136,7 +136,9 @@ static int sync_published(const char *experiment, const char *published,
                    published, cause.text);
 }
 
-/* Everything after the rename can be done by a later run as well. */
+/* Everything after the rename can be done by a later run as well.  owner.json
+ * tells an unfinished run from a published one, and its lock that we are not
+ * through yet: it goes last. */
 static int publish_ours(struct attempt *attempt, bool *won_out, char **path_out,
                         struct m2_error *err)
 {
@@ -154,8 +156,10 @@ static int publish_ours(struct attempt *attempt, bool *won_out, char **path_out,
         code = take_winner(attempt, path_out, err);
     } else if (code == 0) {
         code = sync_published(experiment, published, err);
-        if (code == 0)
+        if (code == 0) {
             store_remove_leftovers(&attempt->place, published);
+            unlinkat(attempt->dirfd, "owner.json", 0);
+        }
         *path_out = published;
         published = NULL;
     }

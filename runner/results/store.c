@@ -1,12 +1,14 @@
 /* Names and paths of a results folder, and finding a run in it. */
 #include "results/store.h"
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "results/listing.h"
+#include "results/owner.h"
 #include "util/file.h"
 #include "util/path.h"
 
@@ -121,18 +123,29 @@ int store_find_published(const struct run_place *place, char **path_out,
     return code;
 }
 
+/* Its lock tells that the publisher is still at work on what it leaves. */
+static void remove_owner(const char *published)
+{
+    struct owner owner;
+    bool locked = false;
+    int dirfd = open(published, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (dirfd < 0)
+        return;
+    if (owner_read(dirfd, &owner, &locked, NULL) == 0 && !locked)
+        unlinkat(dirfd, "owner.json", 0);
+    close(dirfd);
+}
+
 void store_remove_leftovers(const struct run_place *place,
                             const char *published)
 {
     char *active = store_active_path(place);
-    char *owner = path_join(published, "owner.json", NULL);
 
-    if (owner != NULL)
-        unlink(owner);
-    free(owner);
     if (active != NULL)
         file_remove_tree(active, M2_E_RESULTS, NULL);
     free(active);
+    remove_owner(published);
 }
 
 void store_remove_if_idle(const struct run_place *place)

@@ -45,8 +45,8 @@ int store_find_published(const struct run_place *place, char **path_out,
                          struct m2_error *err);
 
 /* Removes what unfinished attempts of a published run left behind, and the
- * owner.json of whoever was killed before it could.  Failing harms nobody: a
- * later run tries again. */
+ * owner.json of a publisher that was killed before it could.  Failing harms
+ * nobody: a later run tries again. */
 void store_remove_leftovers(const struct run_place *place,
                             const char *published);
 

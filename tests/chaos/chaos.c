@@ -328,7 +328,7 @@ int main(int argc, char **argv)
         .program = argv[1],
         .runs = setting("RUNS", 12),
         .processes = setting("PROCESSES", 8),
-        .steps = setting("STEPS", 6000),
+        .steps = setting("STEPS", 9000),
         .faults = setting("FAULTS", 400),
         .seconds = setting("SECONDS", 150),
         .full = setting("FULL", 3),

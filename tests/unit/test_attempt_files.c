@@ -2,15 +2,16 @@
  * attempts that nobody goes on from are removed. */
 #include "results/attempt.h"
 
-#include <errno.h>
-#include <unistd.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "results/attempt_private.h"
 #include "tests/unit/results_folder.h"
 #include "tests/unit/unit.h"
 #include "util/file.h"
 
-#define ACTIVE "exp/.active/" HASH_A
+#define ACTIVE    "exp/.active/" HASH_A
+#define PUBLISHED "exp/lr-0.1_s0-" HASH_A
 
 static struct claim_request make_request(const char *root)
 {
@@ -158,11 +159,32 @@ static void a_killed_publisher_is_tidied_up_after(void **state)
     struct claim_request request = make_request(root);
 
     folder_publish(&request.place, "done", "{}");
-    folder_write(root, "exp/lr-0.1_s0-" HASH_A "/owner.json", "{}");
+    folder_write(root, PUBLISHED "/owner.json", "{}");
     folder_write(root, ACTIVE "/0002/owner.json", "{}");
     folder_claim(&request, CLAIM_PUBLISHED);
-    assert_false(folder_has(root, "exp/lr-0.1_s0-" HASH_A "/owner.json"));
+    assert_false(folder_has(root, PUBLISHED "/owner.json"));
     assert_false(folder_has(root, ACTIVE));
+}
+
+static void a_publisher_that_is_not_through_keeps_its_owner(void **state)
+{
+    const char *root = *state;
+    struct claim_request request = make_request(root);
+    struct attempt *attempt = folder_claim(&request, CLAIM_OWNED);
+    json_t *record = json_pack("{s:s}", "identity", IDENTITY_A);
+    struct m2_error err;
+    char *from;
+
+    assert_ok(attempt_write_record(attempt, record, &err), &err);
+    json_decref(record);
+    from = strdup(attempt_path(attempt));
+    assert_int_equal(rename(from, folder_path(root, PUBLISHED)), 0);
+    free(from);
+    folder_claim(&request, CLAIM_PUBLISHED);
+    assert_true(folder_has(root, PUBLISHED "/owner.json"));
+    attempt_release(attempt);
+    folder_claim(&request, CLAIM_PUBLISHED);
+    assert_false(folder_has(root, PUBLISHED "/owner.json"));
 }
 
 int main(void)
@@ -176,6 +198,7 @@ int main(void)
         TEST(what_is_not_gone_on_from_is_removed),
         TEST(what_another_host_may_need_is_not),
         TEST(a_killed_publisher_is_tidied_up_after),
+        TEST(a_publisher_that_is_not_through_keeps_its_owner),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
