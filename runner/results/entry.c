@@ -12,6 +12,15 @@
 #include "util/path.h"
 #include "util/timefmt.h"
 
+void run_settings_free(struct run_settings *settings)
+{
+    for (size_t i = 0; settings != NULL && i < settings->n; i++) {
+        json_decref(settings->items[i].key);
+        json_decref(settings->items[i].value);
+    }
+    free(settings);
+}
+
 void run_entry_free(struct run_entry *entry)
 {
     free(entry->path);
@@ -19,7 +28,17 @@ void run_entry_free(struct run_entry *entry)
     free(entry->run);
     free(entry->damage);
     json_decref(entry->record);
+    run_settings_free(entry->settings);
     *entry = (struct run_entry){0};
+}
+
+static json_t *find_setting(const struct run_settings *settings,
+                            const char *key)
+{
+    for (size_t i = 0; i < settings->n; i++)
+        if (strcmp(json_string_value(settings->items[i].key), key) == 0)
+            return settings->items[i].value;
+    return NULL;
 }
 
 json_t *run_value(const struct run_entry *entry, const char *group,
@@ -27,6 +46,9 @@ json_t *run_value(const struct run_entry *entry, const char *group,
 {
     const json_t *object = entry->record;
 
+    if (group != NULL && entry->settings != NULL &&
+        strcmp(group, "config") == 0)
+        return find_setting(entry->settings, key);
     if (group != NULL)
         object = json_object_get(object, group);
     return json_object_get(object, key);

@@ -268,7 +268,7 @@ static int follow_to_published(struct run_entry *entry, struct m2_error *err)
 static void *read_records(void *context)
 {
     struct reading *reading = context;
-    struct record_reader reader = {0};
+    struct record_reader reader = {.settings_apart = true};
 
     for (size_t i = 0; reading->code == 0 && i < reading->n; i++) {
         struct run_entry *entry = &reading->entries[i];

@@ -7,6 +7,16 @@
 
 #include "m2_plugin.h"
 
+/* The settings of a run: the members of "config" in run.json, strings. */
+struct run_setting {
+    json_t *key, *value;
+};
+struct run_settings {
+    size_t n;
+    struct run_setting items[];
+};
+void run_settings_free(struct run_settings *settings); /* NULL is allowed */
+
 /* pending running done stopped failed diverged oom interrupted; stale is told
  * by stale_mark (train/stale.h), for it looks at the data */
 struct run_entry {
@@ -16,7 +26,10 @@ struct run_entry {
     char state[16];
     bool published;
     json_t *record; /* run.json, or NULL when there is none yet */
-    char *damage;   /* why run.json could not be read, or NULL */
+    struct run_settings *settings; /* of a run in a list, in the place of
+                                      "config" in the record, which takes six
+                                      times the memory; else NULL */
+    char *damage;                  /* why run.json could not be read, or NULL */
 };
 
 struct run_list {

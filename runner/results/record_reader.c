@@ -13,17 +13,21 @@
 
 enum { RECORD_LIMIT = 16 << 20, KEY_SIZE = 256 };
 
-static void forget(struct record_members *members)
+/* Those from number n on. */
+static void forget(struct record_members *members, size_t n)
 {
-    for (size_t i = 0; i < members->n; i++)
+    for (size_t i = n; i < members->n; i++) {
+        json_decref(members->items[i].key);
         json_decref(members->items[i].value);
-    members->n = 0;
+    }
+    members->n = n < members->n ? n : members->n;
 }
 
 void record_reader_free(struct record_reader *reader)
 {
-    forget(&reader->top);
-    forget(&reader->config);
+    forget(&reader->top, 0);
+    forget(&reader->config, 0);
+    run_settings_free(reader->settings);
     free(reader->top.items);
     free(reader->config.items);
     free(reader->buffers[0].bytes);
@@ -140,6 +144,8 @@ static bool is_same(const struct record_reader *reader,
 static bool remember(struct record_members *members, size_t index,
                      const struct record_member *member)
 {
+    struct record_member *item;
+
     if (member->value == NULL)
         return false;
     if (index == members->n) {
@@ -148,32 +154,39 @@ static bool remember(struct record_members *members, size_t index,
             json_decref(member->value);
             return false;
         }
-        members->n++;
-    } else {
-        json_decref(members->items[index].value);
+        members->items[members->n++] = (struct record_member){0};
     }
-    members->items[index] = *member;
+    item = &members->items[index];
+    json_decref(item->value);
+    item->bytes = member->bytes;
+    item->size = member->size;
+    item->record = member->record;
+    item->value = member->value;
     return true;
 }
 
-static json_t *parse_value(struct cursor *cursor)
+/* A string that stands for itself, without the library's detours. */
+static bool is_plain_string(const char *bytes, size_t size)
 {
-    const char *start = cursor->at;
-
-    if (!skip_value(cursor))
-        return NULL;
-    return json_loadb(start, (size_t)(cursor->at - start), JSON_DECODE_ANY,
-                      NULL);
+    if (size < 2 || bytes[0] != '"')
+        return false;
+    for (size_t i = 1; i + 1 < size; i++)
+        if ((unsigned char)bytes[i] < 0x20 || bytes[i] == '\\')
+            return false;
+    return true;
 }
 
-static json_t *parse_members(struct record_reader *reader,
-                             struct record_members *members,
-                             struct cursor *cursor);
+static json_t *parse_value(const char *bytes, size_t size)
+{
+    if (is_plain_string(bytes, size))
+        return json_stringn(bytes + 1, size - 2);
+    return json_loadb(bytes, size, JSON_DECODE_ANY, NULL);
+}
 
 /* Value of member `index`, borrowed from the members. */
 static json_t *read_value(struct record_reader *reader,
                           struct record_members *members, size_t index,
-                          bool is_config, struct cursor *cursor)
+                          struct cursor *cursor)
 {
     struct record_member member = {.bytes = cursor->at,
                                    .record = reader->record};
@@ -184,9 +197,10 @@ static json_t *read_value(struct record_reader *reader,
         cursor->at += members->items[index].size;
         return members->items[index].value;
     }
-    member.value = is_config ? parse_members(reader, &reader->config, cursor)
-                             : parse_value(cursor);
+    if (!skip_value(cursor))
+        return NULL;
     member.size = (size_t)(cursor->at - member.bytes);
+    member.value = parse_value(member.bytes, member.size);
     return remember(members, index, &member) ? member.value : NULL;
 }
 
@@ -206,47 +220,120 @@ static bool read_key(struct cursor *cursor, char key[KEY_SIZE])
         return false;
     memcpy(key, start, length);
     key[length] = '\0';
-    return skip_byte(cursor, ':');
-}
-
-/* Adds a member to the object; false where the record is not plain. */
-static bool read_member(struct record_reader *reader,
-                        struct record_members *members, size_t index,
-                        struct cursor *cursor, json_t *object)
-{
-    char key[KEY_SIZE];
-    json_t *value;
-
-    if (!read_key(cursor, key))
+    if (!skip_byte(cursor, ':'))
         return false;
     skip_blanks(cursor);
-    value = read_value(reader, members, index,
-                       members == &reader->top && strcmp(key, "config") == 0,
-                       cursor);
-    return value != NULL && json_object_set(object, key, value) == 0;
+    return true;
 }
 
-static json_t *parse_members(struct record_reader *reader,
-                             struct record_members *members,
-                             struct cursor *cursor)
-{
-    json_t *object = json_object();
-    bool ok = object != NULL && skip_byte(cursor, '{');
-    bool more = ok && !skip_byte(cursor, '}');
+/* Takes the value that the cursor stands at; false where the record is not
+ * plain. */
+typedef bool take_member(struct record_reader *reader, size_t index,
+                         const char *key, struct cursor *cursor,
+                         json_t *object);
 
-    for (size_t i = 0; more; i++) {
-        ok = read_member(reader, members, i, cursor, object);
+/* Members of the object that the cursor stands at. */
+static bool walk_members(struct record_reader *reader, struct cursor *cursor,
+                         take_member *take, json_t *object, size_t *n)
+{
+    char key[KEY_SIZE];
+    bool more = skip_byte(cursor, '{');
+    bool ok = more;
+
+    *n = 0;
+    if (more && skip_byte(cursor, '}'))
+        return true;
+    while (more) {
+        ok = read_key(cursor, key) && take(reader, *n, key, cursor, object);
+        *n += ok;
         more = ok && skip_byte(cursor, ',');
-        if (ok && !more)
-            ok = skip_byte(cursor, '}');
     }
-    if (ok)
-        return object;
-    json_decref(object);
-    return NULL;
+    return ok && skip_byte(cursor, '}');
+}
+
+/* ---- settings ------------------------------------------------------------ */
+
+/* Keys are those of the record before, as a rule. */
+static bool take_setting(struct record_reader *reader, size_t index,
+                         const char *key, struct cursor *cursor, json_t *object)
+{
+    struct record_member *member;
+
+    (void)object;
+    if (read_value(reader, &reader->config, index, cursor) == NULL)
+        return false;
+    member = &reader->config.items[index];
+    if (member->key != NULL && strcmp(json_string_value(member->key), key) == 0)
+        return true;
+    json_decref(member->key);
+    member->key = json_string(key);
+    reader->has_new_keys = true;
+    return member->key != NULL;
+}
+
+/* Of a key that is there twice the JSON library takes the last value. */
+static bool has_key_twice(const struct record_members *members)
+{
+    for (size_t i = 0; i < members->n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (json_equal(members->items[i].key, members->items[j].key))
+                return true;
+    return false;
+}
+
+static struct run_settings *make_settings(const struct record_members *members)
+{
+    struct run_settings *settings =
+        malloc(sizeof *settings + members->n * sizeof settings->items[0]);
+
+    if (settings == NULL)
+        return NULL;
+    settings->n = members->n;
+    for (size_t i = 0; i < members->n; i++)
+        settings->items[i] =
+            (struct run_setting){json_incref(members->items[i].key),
+                                 json_incref(members->items[i].value)};
+    return settings;
+}
+
+static bool read_settings(struct record_reader *reader, struct cursor *cursor)
+{
+    size_t n;
+
+    if (reader->settings != NULL || /* a second "config" */
+        !walk_members(reader, cursor, take_setting, NULL, &n))
+        return false;
+    forget(&reader->config, n);
+    if (reader->has_new_keys && has_key_twice(&reader->config))
+        return false;
+    reader->has_new_keys = false;
+    reader->settings = make_settings(&reader->config);
+    return reader->settings != NULL;
 }
 
 /* ---- records ------------------------------------------------------------- */
+
+/* In the place of the settings stands something that is never the same. */
+static bool take_config(struct record_reader *reader, size_t index,
+                        struct cursor *cursor)
+{
+    const struct record_member nothing = {.size = SIZE_MAX,
+                                          .value = json_null()};
+
+    return read_settings(reader, cursor) &&
+           remember(&reader->top, index, &nothing);
+}
+
+static bool take_top(struct record_reader *reader, size_t index,
+                     const char *key, struct cursor *cursor, json_t *object)
+{
+    json_t *value;
+
+    if (reader->settings_apart && strcmp(key, "config") == 0)
+        return take_config(reader, index, cursor);
+    value = read_value(reader, &reader->top, index, cursor);
+    return value != NULL && json_object_set(object, key, value) == 0;
+}
 
 static struct record_buffer *current_buffer(struct record_reader *reader)
 {
@@ -258,26 +345,40 @@ static bool buffer_reserve(struct record_buffer *buffer, size_t size)
     return array_reserve(&buffer->bytes, &buffer->capacity, size, 1, NULL) == 0;
 }
 
+/* What is not plain is for the JSON library, as a whole. */
+static int parse_whole(struct record_reader *reader, size_t size,
+                       struct run_entry *entry, struct m2_error *err)
+{
+    forget(&reader->top, 0);
+    forget(&reader->config, 0);
+    run_settings_free(reader->settings);
+    reader->settings = NULL;
+    run_entry_parse(entry, current_buffer(reader)->bytes, size);
+    if (entry->record == NULL && entry->damage == NULL)
+        return m2_fail(err, M2_E_MEMORY, "%s: out of memory", entry->path);
+    return 0;
+}
+
 /* Parses `size` bytes of the current buffer. */
 static int parse(struct record_reader *reader, size_t size,
                  struct run_entry *entry, struct m2_error *err)
 {
     const char *bytes = current_buffer(reader)->bytes;
     struct cursor cursor = {bytes, bytes + size};
-    json_t *record = parse_members(reader, &reader->top, &cursor);
+    json_t *record = json_object();
+    size_t n;
+    bool ok =
+        record != NULL && walk_members(reader, &cursor, take_top, record, &n);
 
     skip_blanks(&cursor);
-    if (record != NULL && cursor.at == cursor.end) {
-        entry->record = record;
-        reader->record++;
-        return 0;
+    if (!ok || cursor.at != cursor.end) {
+        json_decref(record);
+        return parse_whole(reader, size, entry, err);
     }
-    json_decref(record);
-    forget(&reader->top);
-    forget(&reader->config);
-    run_entry_parse(entry, bytes, size);
-    if (entry->record == NULL && entry->damage == NULL)
-        return m2_fail(err, M2_E_MEMORY, "%s: out of memory", entry->path);
+    entry->record = record;
+    entry->settings = reader->settings;
+    reader->settings = NULL;
+    reader->record++;
     return 0;
 }
 

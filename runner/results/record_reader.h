@@ -18,6 +18,7 @@ struct record_member {
     size_t size;
     size_t record; /* number of that record */
     json_t *value;
+    json_t *key; /* of a setting */
 };
 
 struct record_members {
@@ -33,7 +34,10 @@ struct record_buffer {
 
 /* `struct record_reader r = {0}` is ready for use. */
 struct record_reader {
+    bool settings_apart; /* "config" is not in the record, but in the entry */
     struct record_members top, config;
+    struct run_settings *settings;   /* of this record, while it is read */
+    bool has_new_keys;               /* settings of other names than before */
     struct record_buffer buffers[2]; /* of even and of odd records */
     size_t record;                   /* number of the one that is read now */
 };

@@ -72,30 +72,48 @@ static int find_setting(struct setting_list *list, const char *key, size_t from,
     return code;
 }
 
-static int add_settings(struct setting_list *list, json_t *config,
+/* *next: where the key is expected, and where the next one is. */
+static int add_setting(struct setting_list *list, const char *key,
+                       const json_t *value, size_t *next, struct m2_error *err)
+{
+    const char *text = json_string_value(value);
+    struct setting *setting;
+    int code;
+
+    if (text == NULL)
+        return 0;
+    code = find_setting(list, key, *next, next, err);
+    if (code != 0)
+        return code;
+    setting = &list->items[(*next)++];
+    if (setting->n++ == 0)
+        setting->first = text;
+    else if (!setting->differs)
+        setting->differs = !are_equal(key, setting->first, text);
+    return 0;
+}
+
+/* Both forms of a run's settings; *n_runs counts the runs that have any. */
+static int add_settings(struct setting_list *list,
+                        const struct run_entry *entry, size_t *n_runs,
                         struct m2_error *err)
 {
+    const struct run_settings *settings = entry->settings;
+    json_t *config = run_value(entry, NULL, "config");
     const char *key;
     json_t *value;
     size_t next = 0;
+    int code = 0;
 
-    json_object_foreach (config, key, value) {
-        const char *text = json_string_value(value);
-        struct setting *setting;
-        int code;
-
-        if (text == NULL)
-            continue;
-        code = find_setting(list, key, next, &next, err);
-        if (code != 0)
-            return code;
-        setting = &list->items[next++];
-        if (setting->n++ == 0)
-            setting->first = text;
-        else if (!setting->differs)
-            setting->differs = !are_equal(key, setting->first, text);
-    }
-    return 0;
+    *n_runs +=
+        json_object_size(config) > 0 || (settings != NULL && settings->n > 0);
+    for (size_t i = 0; code == 0 && settings != NULL && i < settings->n; i++)
+        code = add_setting(list, json_string_value(settings->items[i].key),
+                           settings->items[i].value, &next, err);
+    json_object_foreach (config, key, value)
+        if (code == 0)
+            code = add_setting(list, key, value, &next, err);
+    return code;
 }
 
 int setting_list_make(const struct run_list *runs, struct setting_list *out,
@@ -105,12 +123,8 @@ int setting_list_make(const struct run_list *runs, struct setting_list *out,
     int code = 0;
 
     *out = (struct setting_list){0};
-    for (size_t i = 0; code == 0 && i < runs->n; i++) {
-        json_t *config = run_value(&runs->entries[i], NULL, "config");
-
-        n_configs += json_object_size(config) > 0;
-        code = add_settings(out, config, err);
-    }
+    for (size_t i = 0; code == 0 && i < runs->n; i++)
+        code = add_settings(out, &runs->entries[i], &n_configs, err);
     if (code != 0) {
         setting_list_free(out);
         return code;
