@@ -128,6 +128,17 @@ static bool skip_value(struct cursor *cursor)
 
 /* ---- members ------------------------------------------------------------- */
 
+/* A string that stands for itself, without the library's detours. */
+static bool is_plain_string(const char *bytes, size_t size)
+{
+    if (size < 2 || bytes[0] != '"')
+        return false;
+    for (size_t i = 1; i + 1 < size; i++)
+        if ((unsigned char)bytes[i] < 0x20 || bytes[i] == '\\')
+            return false;
+    return true;
+}
+
 /* Does the record before have the same bytes here, up to the value's end?  Of
  * earlier ones the bytes are gone. */
 static bool is_same(const struct record_reader *reader,
@@ -162,17 +173,6 @@ static bool remember(struct record_members *members, size_t index,
     item->size = member->size;
     item->record = member->record;
     item->value = member->value;
-    return true;
-}
-
-/* A string that stands for itself, without the library's detours. */
-static bool is_plain_string(const char *bytes, size_t size)
-{
-    if (size < 2 || bytes[0] != '"')
-        return false;
-    for (size_t i = 1; i + 1 < size; i++)
-        if ((unsigned char)bytes[i] < 0x20 || bytes[i] == '\\')
-            return false;
     return true;
 }
 
@@ -215,8 +215,7 @@ static bool read_key(struct cursor *cursor, char key[KEY_SIZE])
     if (cursor->at == cursor->end || *cursor->at != '"' || !skip_string(cursor))
         return false;
     length = (size_t)(cursor->at - 1 - start);
-    if (length >= KEY_SIZE || memchr(start, '\\', length) != NULL ||
-        memchr(start, '\0', length) != NULL)
+    if (length >= KEY_SIZE || !is_plain_string(start - 1, length + 2))
         return false;
     memcpy(key, start, length);
     key[length] = '\0';

@@ -12,6 +12,7 @@
 #include "results/leaderboard.h"
 #include "results/owner.h"
 #include "results/query.h"
+#include "results/record_reader.h"
 #include "sweep/record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -60,6 +61,44 @@ static void list_runs(struct run_list *list, const char *bytes, size_t size)
             break;
         bytes = next + 1;
     }
+}
+
+/* A reader of many records finds in each what the JSON library finds. */
+static void check_readers(const char *bytes, size_t size)
+{
+    struct record_reader together = {0}, apart = {.settings_apart = true};
+    const char *end = bytes + size;
+
+    for (;;) {
+        const char *next = memchr(bytes, 0xff, (size_t)(end - bytes));
+        size_t length = (size_t)((next != NULL ? next : end) - bytes);
+        struct run_entry a = {.path = copy_of("/nowhere")}, b = a;
+        struct run_entry alone = a;
+        struct m2_error err;
+
+        if (record_reader_parse(&together, bytes, length, &a, &err) != 0 ||
+            record_reader_parse(&apart, bytes, length, &b, &err) != 0)
+            abort();
+        run_entry_parse(&alone, bytes, length);
+        if ((alone.record == NULL) != (b.record == NULL) ||
+            (alone.record != NULL && !json_equal(alone.record, a.record)))
+            abort();
+        for (size_t i = 0; b.settings != NULL && i < b.settings->n; i++)
+            if (!json_equal(
+                    b.settings->items[i].value,
+                    run_value(&alone, "config",
+                              json_string_value(b.settings->items[i].key))))
+                abort();
+        b.path = alone.path = NULL;
+        run_entry_free(&a);
+        run_entry_free(&b);
+        run_entry_free(&alone);
+        if (next == NULL)
+            break;
+        bytes = next + 1;
+    }
+    record_reader_free(&together);
+    record_reader_free(&apart);
 }
 
 static void show_tables(const struct run_list *list)
@@ -122,6 +161,7 @@ static void test_runs(const char *bytes, size_t size)
 {
     struct run_list list = {0};
 
+    check_readers(bytes, size);
     list_runs(&list, bytes, size);
     show_tables(&list);
     rank_runs(&list);

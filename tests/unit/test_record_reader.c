@@ -70,6 +70,8 @@ static void every_record_is_read_as_if_it_were_alone(void **state)
         "{\"a\":\"\\u0000\"}",
         "{\"a\":\"\xff\"}",
         "{\"\xff\":1}",
+        "{\"a\x1f\":1}",
+        "{\"config\":{\"a\tb\":\"1\"}}",
         "{\"a\":01}",
         "{\"a\":1}}",
         "{\"a\":1,}",
