@@ -27,6 +27,7 @@ extern char **environ;
 
 #define EXIT_NO_ROOM     6
 #define EXIT_INTERRUPTED 75
+#define TAKEOVER_ONE_IN  8
 #define RESTART_S        0.1
 #define WAIT_S           0.4
 #define FULL_S           1.0
@@ -79,11 +80,12 @@ static long setting(const char *name, long otherwise)
 /* ---- invocations ----------------------------------------------------------
  */
 
-static pid_t start(struct chaos *chaos, const char *results, const char *jobs)
+static pid_t start(const struct chaos *chaos, const char *results,
+                   const char *jobs, const char *option)
 {
     char experiment[CHAOS_PATH + 16], log[CHAOS_PATH + 16];
     const char *argv[] = {chaos->plan.program, "run",   experiment, "-q", jobs,
-                          "--results",         results, NULL};
+                          "--results",         results, option,     NULL};
     posix_spawn_file_actions_t actions;
     pid_t pid = 0;
 
@@ -107,12 +109,16 @@ static void start_missing(struct chaos *chaos)
 
     for (long i = 0; i < chaos->plan.processes; i++) {
         struct invocation *invocation = &chaos->invocations[i];
+        bool takeover;
 
         if (invocation->pid != 0 || invocation->done ||
             now < invocation->again_s)
             continue;
-        invocation->pid = start(chaos, chaos->results, "-j1");
+        takeover = draw(chaos, TAKEOVER_ONE_IN) == 0;
+        invocation->pid =
+            start(chaos, chaos->results, "-j1", takeover ? "--takeover" : NULL);
         chaos->counts.invocations++;
+        chaos->counts.takeovers += takeover;
     }
 }
 
@@ -283,7 +289,7 @@ static bool prepare(struct chaos *chaos)
 static bool run_whole(struct chaos *chaos)
 {
     int status = -1;
-    pid_t pid = start(chaos, chaos->whole, "-j2");
+    pid_t pid = start(chaos, chaos->whole, "-j2", NULL);
 
     return pid != 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
@@ -296,10 +302,11 @@ static void tell(const struct chaos *chaos, double seconds)
            "%ld full disks\n",
            chaos->plan.seed, counts->kills, counts->terms, counts->stops,
            counts->full);
-    printf("chaos: %ld invocations (%ld ended for want of room, %ld "
-           "interrupted), %ld attempts, %ld runs published, %.0f s\n",
-           counts->invocations, counts->out_of_room, counts->interrupted,
-           counts->attempts, counts->published, seconds);
+    printf("chaos: %ld invocations (%ld with --takeover; %ld ended for want "
+           "of room, %ld interrupted), %ld attempts, %ld runs published, "
+           "%.0f s\n",
+           counts->invocations, counts->takeovers, counts->out_of_room,
+           counts->interrupted, counts->attempts, counts->published, seconds);
 }
 
 static void show_log(const struct chaos *chaos)

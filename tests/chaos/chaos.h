@@ -25,7 +25,7 @@ struct chaos_plan {
 
 struct chaos_counts {
     long kills, terms, stops;
-    long invocations, out_of_room, interrupted;
+    long invocations, takeovers, out_of_room, interrupted;
     long full;
     long attempts, published; /* by chaos_compare */
 };
