@@ -21,8 +21,9 @@ static int print_version(void)
     const struct build_facts *facts = build_facts();
 
     printf("m2run %s\n", facts->version);
-    printf("commit %s%s\n", facts->commit,
-           facts->dirty ? ", with uncommitted changes" : "");
+    printf("commit %s%s%.12s\n", facts->commit,
+           facts->dirty ? ", with uncommitted changes " : "",
+           facts->difference);
     printf("compiler %s\n", facts->compiler);
     printf("flags %s\n", facts->cflags);
     printf("plugins ABI %d\n", M2_PLUGIN_ABI);

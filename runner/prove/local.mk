@@ -5,3 +5,5 @@ librunner_a_SOURCES += \
 	runner/prove/pass.c runner/prove/pass.h \
 	runner/prove/proof.c runner/prove/proof.h \
 	runner/prove/scratch.c runner/prove/scratch.h
+
+unit_tests += tests/unit/test_aim

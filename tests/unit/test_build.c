@@ -13,6 +13,8 @@ static void every_build_fact_is_set(void **state)
                 strcmp(facts->commit, "unknown") == 0);
     assert_true(strlen(facts->compiler) > 0);
     assert_non_null(facts->cflags);
+    /* what is not committed is told from other changes by a digest */
+    assert_int_equal(strlen(facts->difference), facts->dirty ? 64 : 0);
 }
 
 int main(void)
