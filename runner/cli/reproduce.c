@@ -209,9 +209,9 @@ static int end_stopped(struct reproduction *job, struct m2_error *err)
     }
     code = compare(job, step, err);
     if (code == 0)
-        log_info("stopped at step %" PRId64 ": %s so far (%zu rows); the same "
-                 "command continues, `rm -r %s` does not",
-                 step, job->difference.differs ? "it differs" : "identical",
+        log_info("stopped at step %" PRId64 ", %s so far (%zu rows): the same "
+                 "command continues in %s",
+                 step, job->difference.differs ? "different" : "identical",
                  job->difference.n_rows, job->rerun.path);
     return code;
 }

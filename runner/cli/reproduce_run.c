@@ -236,33 +236,57 @@ static int explain_identity(struct recorded_run *run,
     return code != 0 ? code : text_check(&run->altered, err);
 }
 
-/* The identity of what is recorded, and of what will be computed. */
+/* The identity of what will be computed, and of what is recorded: config.yaml
+ * with `fingerprint`. */
+static int hash_both(struct recorded_run *run, const struct experiment *base,
+                     const char *fingerprint, const char *init_sha256,
+                     char found[SHA256_HEX_SIZE], struct m2_error *err)
+{
+    const struct config *config = &run->experiment.config;
+    struct identity_facts facts = {
+        .init_sha256 = *init_sha256 != '\0' ? init_sha256 : NULL};
+    struct text now = {0};
+    int code = dataset_fingerprint(config, &now, err);
+
+    facts.data = text_string(&now);
+    if (code == 0)
+        code = identity_hash(&run->experiment.schema, config, &facts,
+                             run->new_identity, err);
+    facts.data = fingerprint != NULL ? fingerprint : text_string(&now);
+    if (code == 0)
+        code = identity_hash(&base->schema, &base->config, &facts, found, err);
+    text_free(&now);
+    return code;
+}
+
+/* Data are those of the run by what run.json says of them, and that is proven
+ * by the identity. */
 static int check_identity(struct recorded_run *run,
                           const struct experiment *base, struct m2_error *err)
 {
     const struct config *config = &run->experiment.config;
-    const char *recorded = text_at(&run->entry, "data", "fingerprint");
+    const char *fingerprint = text_at(&run->entry, "data", "fingerprint");
     char init_sha256[SHA256_HEX_SIZE], found[SHA256_HEX_SIZE];
-    struct identity_facts facts = {0};
-    struct text fingerprint = {0};
+    struct m2_error cause;
     int code = hash_init_from(config, init_sha256, err);
+    int data = reproduce_check_data(&config->data, fingerprint, &cause);
 
-    if (code == 0)
-        code = dataset_fingerprint(config, &fingerprint, err);
-    if (code == 0) {
-        facts.init_sha256 = *init_sha256 != '\0' ? init_sha256 : NULL;
-        facts.data = text_string(&fingerprint);
-        code = identity_hash(&run->experiment.schema, config, &facts,
-                             run->new_identity, err);
-    }
-    if (code == 0) {
-        facts.data = recorded != NULL ? recorded : facts.data;
-        code = identity_hash(&base->schema, &base->config, &facts, found, err);
-    }
-    text_free(&fingerprint);
-    if (code != 0 || strcmp(found, run->identity) == 0)
-        return code;
-    return explain_identity(run, base, found, init_sha256, err);
+    if (code == 0 && data != 0 && data != M2_E_DATA)
+        return m2_fail(err, data, "%s", cause.text);
+    if (code == 0 && data == 0)
+        code = hash_both(run, base, fingerprint, init_sha256, found, err);
+    if (code == 0 && data != 0 &&
+        hash_both(run, base, NULL, init_sha256, found, NULL) == 0 &&
+        strcmp(found, run->identity) == 0)
+        text_addf(&run->altered,
+                  "run.json: its data are not those of its identity %.12s, "
+                  "but the data found are",
+                  run->identity);
+    else if (code == 0 && data != 0)
+        code = m2_fail(err, data, "%s", cause.text);
+    else if (code == 0 && strcmp(found, run->identity) != 0)
+        code = explain_identity(run, base, found, init_sha256, err);
+    return code;
 }
 
 /* ---- the run ---------------------------------------------------------------
@@ -272,14 +296,10 @@ static int check_config(struct recorded_run *run, const char *config,
                         struct m2_error *err)
 {
     struct experiment base;
-    const char *fingerprint = text_at(&run->entry, "data", "fingerprint");
     int code = load_experiment(config, NULL, 0, &base, err);
 
     if (code == 0)
         code = check_overrides(run, &base, err);
-    if (code == 0)
-        code = reproduce_check_data(&run->experiment.config.data, fingerprint,
-                                    err);
     if (code == 0)
         code = check_identity(run, &base, err);
     experiment_free(&base);

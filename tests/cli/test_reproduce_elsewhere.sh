@@ -42,6 +42,12 @@ check "and nothing is left" test ! -e "$run.repro-1"
 runs "data that have moved" 0 "$M2RUN" reproduce "$run" data.path=far/bars.csv -q
 contains "are the same" "$out" "identical: 5 rows, parameters sha256"
 runs "as a folder" 0 "$M2RUN" reproduce "$run" data.path=far -q
+cp -r "$run" whole
+sed "s/$digest/0${digest#?}/" whole/run.json >"$run/run.json"
+runs "a digest that was altered" 7 "$M2RUN" reproduce "$run" data.path=far -q
+contains "is told from data that were" "$out" \
+    "altered: run.json: its data are not those of its identity"
+cp whole/run.json "$run/run.json"
 bars 2 bars.csv
 runs "other data of this name" 5 "$M2RUN" reproduce "$run" -q
 contains "are refused" "$err" "bars.csv: has other contents: sha256 "
