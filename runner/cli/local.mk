@@ -1,7 +1,9 @@
 # runner/cli/local.mk: one file per subcommand.
 librunner_a_SOURCES += \
 	runner/cli/bench.c \
-	runner/cli/best.c runner/cli/best_table.c runner/cli/best_table.h \
+	runner/cli/best.c runner/cli/best_order.c \
+	runner/cli/best_scores.c runner/cli/best_scores.h \
+	runner/cli/best_table.c runner/cli/best_table.h \
 	runner/cli/check.c \
 	runner/cli/command.h runner/cli/commands.c runner/cli/common.c \
 	runner/cli/compare.c runner/cli/compare.h runner/cli/compare_print.c \

@@ -9,6 +9,7 @@ librunner_a_SOURCES += \
 	runner/results/driver.c runner/results/driver.h \
 	runner/results/entry.c \
 	runner/results/facts.c runner/results/facts.h \
+	runner/results/json_cursor.c runner/results/json_cursor.h \
 	runner/results/leaderboard.c runner/results/leaderboard.h \
 	runner/results/listing.c runner/results/listing.h \
 	runner/results/metric.c runner/results/metric.h \

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "results/json_cursor.h"
 #include "util/memory.h"
 #include "util/text.h"
 
@@ -35,120 +36,18 @@ void record_reader_free(struct record_reader *reader)
     *reader = (struct record_reader){0};
 }
 
-/* ---- extents ------------------------------------------------------------- */
-
-/* The rest of a record; every function below moves `at` only forward, to at
- * most `end`. */
-struct cursor {
-    const char *at, *end;
-};
-
-static bool is_blank(char byte)
-{
-    return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r';
-}
-
-static bool ends_value(char byte)
-{
-    return byte == ',' || byte == '}' || byte == ']' || is_blank(byte);
-}
-
-static void skip_blanks(struct cursor *cursor)
-{
-    while (cursor->at < cursor->end && is_blank(*cursor->at))
-        cursor->at++;
-}
-
-static bool skip_byte(struct cursor *cursor, char byte)
-{
-    skip_blanks(cursor);
-    if (cursor->at == cursor->end || *cursor->at != byte)
-        return false;
-    cursor->at++;
-    return true;
-}
-
-/* Behind the closing quote of a string: one after an even number of
- * backslashes. */
-static bool skip_string(struct cursor *cursor)
-{
-    const char *start = cursor->at;
-
-    for (;;) {
-        const char *quote =
-            memchr(cursor->at + 1, '"', (size_t)(cursor->end - cursor->at - 1));
-        const char *p = quote;
-
-        if (quote == NULL)
-            return false;
-        cursor->at = quote;
-        while (p - 1 > start && p[-1] == '\\')
-            p--;
-        if ((quote - p) % 2 == 0)
-            break;
-    }
-    cursor->at++;
-    return true;
-}
-
-/* An object or list; what is between its brackets is for the parser. */
-static bool skip_nested(struct cursor *cursor)
-{
-    size_t depth = 0;
-
-    while (cursor->at < cursor->end) {
-        char byte = *cursor->at;
-
-        if (byte == '"') {
-            if (!skip_string(cursor))
-                return false;
-            continue;
-        }
-        cursor->at++;
-        if (byte == '{' || byte == '[')
-            depth++;
-        else if ((byte == '}' || byte == ']') && --depth == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool skip_value(struct cursor *cursor)
-{
-    if (cursor->at == cursor->end)
-        return false;
-    if (*cursor->at == '"')
-        return skip_string(cursor);
-    if (*cursor->at == '{' || *cursor->at == '[')
-        return skip_nested(cursor);
-    while (cursor->at < cursor->end && !ends_value(*cursor->at))
-        cursor->at++;
-    return true;
-}
-
 /* ---- members ------------------------------------------------------------- */
-
-/* A string that stands for itself, without the library's detours. */
-static bool is_plain_string(const char *bytes, size_t size)
-{
-    if (size < 2 || bytes[0] != '"')
-        return false;
-    for (size_t i = 1; i + 1 < size; i++)
-        if ((unsigned char)bytes[i] < 0x20 || bytes[i] == '\\')
-            return false;
-    return true;
-}
 
 /* Does the record before have the same bytes here, up to the value's end?  Of
  * earlier ones the bytes are gone. */
 static bool is_same(const struct record_reader *reader,
                     const struct record_member *before,
-                    const struct cursor *cursor)
+                    const struct json_cursor *cursor)
 {
     return before->record + 1 == reader->record &&
            (size_t)(cursor->end - cursor->at) > before->size &&
            memcmp(cursor->at, before->bytes, before->size) == 0 &&
-           ends_value(cursor->at[before->size]);
+           json_ends_value(cursor->at[before->size]);
 }
 
 /* Takes the value; NULL: the record is not plain, or memory is short. */
@@ -178,7 +77,7 @@ static bool remember(struct record_members *members, size_t index,
 
 static json_t *parse_value(const char *bytes, size_t size)
 {
-    if (is_plain_string(bytes, size))
+    if (json_is_plain_string(bytes, size))
         return json_stringn(bytes + 1, size - 2);
     return json_loadb(bytes, size, JSON_DECODE_ANY, NULL);
 }
@@ -186,7 +85,7 @@ static json_t *parse_value(const char *bytes, size_t size)
 /* Value of member `index`, borrowed from the members. */
 static json_t *read_value(struct record_reader *reader,
                           struct record_members *members, size_t index,
-                          struct cursor *cursor)
+                          struct json_cursor *cursor)
 {
     struct record_member member = {.bytes = cursor->at,
                                    .record = reader->record};
@@ -197,7 +96,7 @@ static json_t *read_value(struct record_reader *reader,
         cursor->at += members->items[index].size;
         return members->items[index].value;
     }
-    if (!skip_value(cursor))
+    if (!json_skip_value(cursor))
         return NULL;
     member.size = (size_t)(cursor->at - member.bytes);
     member.value = parse_value(member.bytes, member.size);
@@ -205,56 +104,59 @@ static json_t *read_value(struct record_reader *reader,
 }
 
 /* A key without escapes, and the colon after it. */
-static bool read_key(struct cursor *cursor, char key[KEY_SIZE])
+static bool read_key(struct json_cursor *cursor, char key[KEY_SIZE])
 {
     const char *start;
     size_t length;
 
-    skip_blanks(cursor);
+    json_skip_blanks(cursor);
     start = cursor->at + 1;
-    if (cursor->at == cursor->end || *cursor->at != '"' || !skip_string(cursor))
+    if (cursor->at == cursor->end || *cursor->at != '"' ||
+        !json_skip_string(cursor))
         return false;
     length = (size_t)(cursor->at - 1 - start);
-    if (length >= KEY_SIZE || !is_plain_string(start - 1, length + 2))
+    if (length >= KEY_SIZE || !json_is_plain_string(start - 1, length + 2))
         return false;
     memcpy(key, start, length);
     key[length] = '\0';
-    if (!skip_byte(cursor, ':'))
+    if (!json_skip_byte(cursor, ':'))
         return false;
-    skip_blanks(cursor);
+    json_skip_blanks(cursor);
     return true;
 }
 
 /* Takes the value that the cursor stands at; false where the record is not
  * plain. */
 typedef bool take_member(struct record_reader *reader, size_t index,
-                         const char *key, struct cursor *cursor,
+                         const char *key, struct json_cursor *cursor,
                          json_t *object);
 
 /* Members of the object that the cursor stands at. */
-static bool walk_members(struct record_reader *reader, struct cursor *cursor,
-                         take_member *take, json_t *object, size_t *n)
+static bool walk_members(struct record_reader *reader,
+                         struct json_cursor *cursor, take_member *take,
+                         json_t *object, size_t *n)
 {
     char key[KEY_SIZE];
-    bool more = skip_byte(cursor, '{');
+    bool more = json_skip_byte(cursor, '{');
     bool ok = more;
 
     *n = 0;
-    if (more && skip_byte(cursor, '}'))
+    if (more && json_skip_byte(cursor, '}'))
         return true;
     while (more) {
         ok = read_key(cursor, key) && take(reader, *n, key, cursor, object);
         *n += ok;
-        more = ok && skip_byte(cursor, ',');
+        more = ok && json_skip_byte(cursor, ',');
     }
-    return ok && skip_byte(cursor, '}');
+    return ok && json_skip_byte(cursor, '}');
 }
 
 /* ---- settings ------------------------------------------------------------ */
 
 /* Keys are those of the record before, as a rule. */
 static bool take_setting(struct record_reader *reader, size_t index,
-                         const char *key, struct cursor *cursor, json_t *object)
+                         const char *key, struct json_cursor *cursor,
+                         json_t *object)
 {
     struct record_member *member;
 
@@ -295,7 +197,8 @@ static struct run_settings *make_settings(const struct record_members *members)
     return settings;
 }
 
-static bool read_settings(struct record_reader *reader, struct cursor *cursor)
+static bool read_settings(struct record_reader *reader,
+                          struct json_cursor *cursor)
 {
     size_t n;
 
@@ -314,7 +217,7 @@ static bool read_settings(struct record_reader *reader, struct cursor *cursor)
 
 /* In the place of the settings stands something that is never the same. */
 static bool take_config(struct record_reader *reader, size_t index,
-                        struct cursor *cursor)
+                        struct json_cursor *cursor)
 {
     const struct record_member nothing = {.size = SIZE_MAX,
                                           .value = json_null()};
@@ -324,7 +227,8 @@ static bool take_config(struct record_reader *reader, size_t index,
 }
 
 static bool take_top(struct record_reader *reader, size_t index,
-                     const char *key, struct cursor *cursor, json_t *object)
+                     const char *key, struct json_cursor *cursor,
+                     json_t *object)
 {
     json_t *value;
 
@@ -363,13 +267,13 @@ static int parse(struct record_reader *reader, size_t size,
                  struct run_entry *entry, struct m2_error *err)
 {
     const char *bytes = current_buffer(reader)->bytes;
-    struct cursor cursor = {bytes, bytes + size};
+    struct json_cursor cursor = {bytes, bytes + size};
     json_t *record = json_object();
     size_t n;
     bool ok =
         record != NULL && walk_members(reader, &cursor, take_top, record, &n);
 
-    skip_blanks(&cursor);
+    json_skip_blanks(&cursor);
     if (!ok || cursor.at != cursor.end) {
         json_decref(record);
         return parse_whole(reader, size, entry, err);
