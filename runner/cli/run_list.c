@@ -9,6 +9,7 @@
 #include "data/dataset.h"
 #include "results/store.h"
 #include "util/file.h"
+#include "util/json.h"
 #include "util/log.h"
 #include "util/memory.h"
 #include "util/path.h"
@@ -24,7 +25,7 @@ void resolved_sweep_free(struct resolved_sweep *resolved)
 
 json_t *settings_json(const struct schema *schema, const struct config *config)
 {
-    json_t *object = json_object();
+    struct json_builder object = json_build();
     struct text value = {0};
 
     for (size_t row = 0; row < schema->n_rows; row++) {
@@ -34,11 +35,12 @@ json_t *settings_json(const struct schema *schema, const struct config *config)
             continue;
         text_clear(&value);
         config_write_value(schema, row, config, &value);
-        json_object_set_new(object, schema->rows[row].path,
-                            json_string(text_string(&value)));
+        object.failed = object.failed || text_check(&value, NULL) != 0;
+        json_add(&object, schema->rows[row].path,
+                 json_string(text_string(&value)));
     }
     text_free(&value);
-    return object;
+    return json_built(&object);
 }
 
 int resolve_identity(const struct schema *schema, const struct config *config,

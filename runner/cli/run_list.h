@@ -28,7 +28,7 @@ int resolve_identity(const struct schema *schema, const struct config *config,
                      const char *fingerprint, char out[SHA256_HEX_SIZE],
                      struct m2_error *err);
 
-/* {key: canonical text} of every key of a config. */
+/* {key: canonical text} of every key of a config; NULL when out of memory. */
 json_t *settings_json(const struct schema *schema, const struct config *config);
 
 #endif
