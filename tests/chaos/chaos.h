@@ -18,7 +18,7 @@ struct chaos_plan {
     long processes; /* invocations at once */
     long steps;     /* of each run */
     long faults;    /* signals sent before it is left in peace */
-    long seconds;   /* after that many it has failed */
+    long seconds;   /* after half of them it is, after all it has failed */
     long full;      /* times the disk is filled up meanwhile */
     uint64_t seed;
 };

@@ -103,6 +103,7 @@ each ENOSPC "a call fails: no room"
 each EINTR "a call is interrupted"
 each short "a call writes half"
 each full "the disk is full from a call on"
+each ENOENT "a call finds nothing, as in a folder that has gone"
 each readonly "the folder is read-only from a call on"
 each sent-twice "a rename is done, and fails"
 finish
