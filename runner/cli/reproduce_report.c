@@ -72,11 +72,11 @@ static void add_identical(const struct reproduce_report *report,
                           struct text *out)
 {
     const struct difference *difference = report->difference;
-    char tolerance[NUMBER_TEXT_SIZE];
+    char text[NUMBER_TEXT_SIZE];
 
     if (report->tolerance > 0)
-        text_addf(out, "within %s: ",
-                  number_print_double(report->tolerance, tolerance));
+        text_addf(out,
+                  "within %s: ", number_print_double(report->tolerance, text));
     else
         text_add(out, "identical: ");
     text_addf(out, "%zu row%s", difference->n_rows,

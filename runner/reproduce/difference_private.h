@@ -85,7 +85,21 @@ int64_t rows_find(const struct comparison *comparison, int64_t step);
 /* A cell by row and column; never NULL. */
 const char *rows_cell(const struct run_rows *rows, size_t row, int column);
 
-/* ---- difference_tensors.c ------------------------------------------------ */
+/* ---- cells.c ------------------------------------------------------------- */
+
+/* A cell as it can be shown: what was altered may hold anything. */
+enum { CELL_SHOWN_SIZE = 48 };
+const char *cell_shown(const char *cell, char out[CELL_SHOWN_SIZE]);
+/* Its number; NaN when it is none. */
+double cell_value(const char *cell);
+
+/* Columns of validation scores; columns of numbers that may be rounded. */
+bool column_is_score(const char *column);
+bool column_is_number(const char *column);
+
+/* ---- checkpoint_pairs.c, difference_tensors.c ---------------------------- */
+
+extern const char *const checkpoint_names[N_CHECKPOINTS]; /* of the files */
 
 /* Reads both checkpoints of both runs. */
 int checkpoints_read(struct comparison *comparison, struct m2_error *err);

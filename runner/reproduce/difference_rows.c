@@ -6,9 +6,6 @@
 
 #include "reproduce/difference_private.h"
 #include "util/memory.h"
-#include "util/number.h"
-
-enum { SHOWN_SIZE = 48 };
 
 static const char file_name[] = "metrics.csv";
 
@@ -24,41 +21,6 @@ struct row_walk {
 
 /* ---- cells -----------------------------------------------------------------
  */
-
-/* A cell as it can be shown: what was altered may hold anything. */
-static const char *shown(const char *cell, char out[SHOWN_SIZE])
-{
-    size_t n = 0;
-
-    if (*cell == '\0')
-        return "(empty)";
-    for (; cell[n] != '\0' && n < SHOWN_SIZE - 1; n++)
-        out[n] = cell[n] >= ' ' && cell[n] <= '~' ? cell[n] : '?';
-    out[n] = '\0';
-    return out;
-}
-
-static double cell_value(const char *cell)
-{
-    double value;
-
-    if (number_parse_double(cell, &value))
-        return value;
-    return strcmp(cell, "inf") == 0    ? INFINITY
-           : strcmp(cell, "-inf") == 0 ? -INFINITY
-                                       : NAN;
-}
-
-static bool is_score(const char *column)
-{
-    return strncmp(column, "val/", 4) == 0;
-}
-
-static bool is_number(const char *column)
-{
-    return is_score(column) || strncmp(column, "train/", 6) == 0 ||
-           strcmp(column, "lr") == 0;
-}
 
 static const char *column_name(const struct row_walk *walk, size_t column)
 {
@@ -82,26 +44,26 @@ static bool cell_differs(const struct row_walk *walk, size_t column,
     relative = *a == '\0' || *b == '\0'
                    ? INFINITY
                    : relative_difference(cell_value(a), cell_value(b));
-    if (is_number(name))
+    if (column_is_number(name))
         difference_note(walk->comparison, relative, "%s of step %" PRId64, name,
                         walk->again->steps[pair->again]);
     if (tolerance == 0)
         return true;
     return strcmp(name, "trace") != 0 &&
-           (!is_number(name) || relative > tolerance);
+           (!column_is_number(name) || relative > tolerance);
 }
 
 /* "train/loss 2.3170986 vs 2.3170989" */
 static void add_cells(const struct row_walk *walk, size_t column,
                       const struct row_pair *pair, struct text *out)
 {
-    char a[SHOWN_SIZE], b[SHOWN_SIZE];
+    char a[CELL_SHOWN_SIZE], b[CELL_SHOWN_SIZE];
 
     text_addf(
         out, "%s %s vs %s", column_name(walk, column),
-        shown(rows_cell(walk->recorded, (size_t)pair->recorded, (int)column),
-              a),
-        shown(
+        cell_shown(
+            rows_cell(walk->recorded, (size_t)pair->recorded, (int)column), a),
+        cell_shown(
             rows_cell(walk->again, (size_t)pair->again, walk->columns[column]),
             b));
 }
@@ -213,7 +175,7 @@ static int tell_altered(struct row_walk *walk, size_t column,
                 rows_cell(walk->recorded, (size_t)pair->recorded, (int)column)),
             cell_value(rows_cell(walk->again, (size_t)pair->again,
                                  walk->columns[column]))) == 0 &&
-        is_number(column_name(walk, column)))
+        column_is_number(column_name(walk, column)))
         text_add(&text, ", the same number in digits that no run writes");
     text_addf(&text,
               ": the trace of step %" PRId64 " proves that the computation "
@@ -236,7 +198,7 @@ static int tell_proven(struct row_walk *walk, const struct row_pair *pair,
     for (size_t i = 0; code == 0 && i < n; i++) {
         if (!cell_differs(walk, i, pair))
             continue;
-        code = is_score(column_name(walk, i))
+        code = column_is_score(column_name(walk, i))
                    ? tell_score(walk, i, pair, err)
                    : tell_altered(walk, i, pair, err);
     }
@@ -356,7 +318,7 @@ static int match_columns(struct row_walk *walk, struct m2_error *err)
     if (walk->columns == NULL)
         return M2_E_MEMORY;
     for (size_t i = 0; code == 0 && i < a->n_columns; i++) {
-        char name[SHOWN_SIZE];
+        char name[CELL_SHOWN_SIZE];
         struct finding_place place = {FINDING_NOTE, file_name, -1};
 
         walk->columns[i] = csv_table_column(b, a->columns[i]);
@@ -366,11 +328,11 @@ static int match_columns(struct row_walk *walk, struct m2_error *err)
             place.kind = FINDING_ALTERED;
             code = finding_add(walk->comparison, place, err,
                                "column %zu is called '%s', not %s", i + 1,
-                               shown(a->columns[i], name), b->columns[i]);
+                               cell_shown(a->columns[i], name), b->columns[i]);
         } else {
             code = finding_add(walk->comparison, place, err,
                                "column '%s' is not written by this build",
-                               shown(a->columns[i], name));
+                               cell_shown(a->columns[i], name));
         }
     }
     return code;
@@ -386,7 +348,8 @@ static void count_scores(struct row_walk *walk)
         if (pair->recorded < 0 || pair->again < 0)
             continue;
         for (size_t c = 0; c < walk->recorded->table.n_columns; c++)
-            if (is_score(column_name(walk, c)) && walk->columns[c] >= 0) {
+            if (column_is_score(column_name(walk, c)) &&
+                walk->columns[c] >= 0) {
                 evaluated =
                     evaluated || *rows_cell(walk->again, (size_t)pair->again,
                                             walk->columns[c]) != '\0';

@@ -1,5 +1,7 @@
 # runner/reproduce/local.mk: running a run again, and comparing the two.
 librunner_a_SOURCES += \
+	runner/reproduce/cells.c \
+	runner/reproduce/checkpoint_pairs.c \
 	runner/reproduce/difference.c runner/reproduce/difference.h \
 	runner/reproduce/difference_private.h \
 	runner/reproduce/difference_record.c \
