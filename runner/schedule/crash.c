@@ -12,26 +12,55 @@
 #include "util/path.h"
 #include "util/timefmt.h"
 
-static int copy_files(const struct attempt *attempt, const char *from,
-                      struct m2_error *err)
-{
-    static const char *const names[] = {
-        "config.yaml",
-        "metrics.csv",
-        "timing.csv",
-        "log.txt",
-        "checkpoints/last.safetensors",
-        "checkpoints/best.safetensors",
-    };
-    char *checkpoints = path_join(attempt_path(attempt), "checkpoints", err);
-    int code = checkpoints == NULL
-                   ? M2_E_MEMORY
-                   : file_make_dirs(checkpoints, M2_E_RESULTS, err);
+#define LAST_FILE "checkpoints/last.safetensors"
 
-    free(checkpoints);
-    for (size_t i = 0; code == 0 && i < sizeof names / sizeof *names; i++)
+/* The newest attempt that has such a file, or NULL: the last one may have died
+ * before it had taken over anything. */
+static const char *newest_with(const struct attempt *attempt, const char *name)
+{
+    for (char *const *dir = attempt_earlier(attempt); *dir != NULL; dir++) {
+        char *path = path_join(*dir, name, NULL);
+        bool found = path != NULL && file_exists(path);
+
+        free(path);
+        if (found)
+            return *dir;
+    }
+    return NULL;
+}
+
+static int copy_newest(const struct attempt *attempt, const char *name,
+                       struct m2_error *err)
+{
+    const char *from = newest_with(attempt, name);
+
+    return from != NULL ? attempt_copy_file(attempt, from, name, err) : 0;
+}
+
+/* Rows and checkpoints belong together. */
+static int copy_computed(const struct attempt *attempt, struct m2_error *err)
+{
+    static const char *const names[] = {"metrics.csv", "timing.csv", LAST_FILE,
+                                        "checkpoints/best.safetensors"};
+    const struct file_at dir = attempt_file(attempt, "checkpoints");
+    const char *from = newest_with(attempt, LAST_FILE);
+    int code = file_make_dir_at(&dir, M2_E_RESULTS, err);
+
+    if (from == NULL)
+        from = newest_with(attempt, "metrics.csv");
+    for (size_t i = 0;
+         code == 0 && from != NULL && i < sizeof names / sizeof *names; i++)
         code = attempt_copy_file(attempt, from, names[i], err);
     return code;
+}
+
+static int copy_files(const struct attempt *attempt, struct m2_error *err)
+{
+    int code = copy_newest(attempt, "config.yaml", err);
+
+    if (code == 0)
+        code = copy_newest(attempt, "log.txt", err);
+    return code != 0 ? code : copy_computed(attempt, err);
 }
 
 /* The dead attempt's record with the new end; a minimal one when it had none
@@ -71,23 +100,22 @@ int crash_publish(const struct run_place *place, const char *reason,
     struct attempt *attempt = NULL;
     enum claim claim;
     json_t *record;
-    const char *dead;
     bool won;
     int code = attempt_claim(&request, &claim, &attempt, path_out, err);
 
     if (code != 0 || claim != CLAIM_OWNED)
         return code;
-    dead = attempt_earlier(attempt)[0];
-    record = failed_record(dead, place, attempt, reason);
+    record =
+        failed_record(newest_with(attempt, "run.json"), place, attempt, reason);
     if (record == NULL)
         code = m2_fail(err, M2_E_MEMORY, "out of memory");
-    if (code == 0 && dead != NULL)
-        code = copy_files(attempt, dead, err);
+    if (code == 0)
+        code = copy_files(attempt, err);
     if (code == 0)
         code = attempt_write_record(attempt, record, err);
     json_decref(record);
     if (code != 0) {
-        attempt_release(attempt);
+        attempt_discard(attempt); /* copies, all of it */
         return code;
     }
     return attempt_publish(attempt, &won, path_out, err);

@@ -69,6 +69,29 @@ static void the_dead_attempt_is_published_with_its_files(void **state)
     free(path);
 }
 
+static void what_an_earlier_attempt_has_computed_is_not_lost(void **state)
+{
+    const char *root = *state;
+    struct m2_error err;
+    struct text rows = {0};
+    char *path;
+
+    attempt_release(begin(root));
+    folder_write(root, DEAD "metrics.csv", "earlier\n");
+    folder_write(root, DEAD "checkpoints/last.safetensors", "earlier\n");
+    folder_write(root, DEAD "run.json", "{\"started\": \"then\"}");
+    attempt_release(begin(root));
+    folder_write(root, "exp/.active/" HASH_A "/0002/metrics.csv", "torn");
+    crash(root, &path);
+    assert_true(file_exists(unit_path(path, "checkpoints/last.safetensors")));
+    assert_ok(file_read(unit_path(path, "metrics.csv"), 100, M2_E_RESULTS,
+                        &rows, &err),
+              &err);
+    assert_string_equal(text_string(&rows), "earlier\n");
+    text_free(&rows);
+    free(path);
+}
+
 static void a_worker_that_wrote_nothing_has_a_record_all_the_same(void **state)
 {
     struct run_entry entry;
@@ -119,6 +142,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_dead_attempt_is_published_with_its_files),
+        TEST(what_an_earlier_attempt_has_computed_is_not_lost),
         TEST(a_worker_that_wrote_nothing_has_a_record_all_the_same),
         TEST(a_run_that_somebody_else_works_on_is_left_alone),
         TEST(a_run_that_is_published_stays_as_it_is),
