@@ -189,8 +189,10 @@ static int make_folder(const struct beside *beside, char **path_out,
                    beside->dir, beside->prefix, MAX_FOLDERS);
 }
 
-static int begin_folder(const struct beside *beside, const struct text *begun,
-                        struct rerun_folder *out, struct m2_error *err)
+/* Our mark is in it before it can be taken for one that was left. */
+static int begin_folder(const struct beside *beside, const char *name,
+                        const struct text *begun, struct rerun_folder *out,
+                        struct m2_error *err)
 {
     char *file = NULL;
     int code = make_folder(beside, &out->path, err);
@@ -201,6 +203,8 @@ static int begin_folder(const struct beside *beside, const struct text *begun,
         code = file == NULL ? M2_E_MEMORY
                             : file_make_dirs(out->work, M2_E_RESULTS, err);
     }
+    if (code == 0)
+        code = driver_begin(out->work, name, &out->driver, err);
     if (code == 0)
         code = file_write_atomic(file, begun->bytes, begun->length,
                                  M2_E_RESULTS, err);
@@ -221,13 +225,13 @@ int rerun_folder_open(const struct rerun_request *request,
     code = begun_text(request, &begun, err);
     if (code == 0)
         code = look_around(request, &beside, &begun, out, err);
-    if (code == 0 && out->path != NULL)
+    if (code == 0 && out->path != NULL) {
         log_info("going on in %s, where an earlier reproduce has stopped",
                  out->path);
-    else if (code == 0)
-        code = begin_folder(&beside, &begun, out, err);
-    if (code == 0)
         code = driver_begin(out->work, request->name, &out->driver, err);
+    } else if (code == 0) {
+        code = begin_folder(&beside, request->name, &begun, out, err);
+    }
     text_free(&begun);
     beside_free(&beside);
     return code;
