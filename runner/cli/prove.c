@@ -53,7 +53,6 @@ static int add_settings(const struct prove_options *options,
         {"checkpoint.keep_best", 1},
         {"data.eval_stride", 8},
         {"seeds", 2},
-        {"threads", 0},
     };
     int code = 0;
 
@@ -66,6 +65,8 @@ static int add_settings(const struct prove_options *options,
     }
     for (size_t i = 1; code == 0 && i < arguments->n; i++)
         code = string_list_add(out, arguments->items[i], err);
+    if (code == 0) /* the passes choose */
+        code = string_list_add(out, "threads=0", err);
     return code;
 }
 
