@@ -56,6 +56,9 @@ runs "a condition" 0 "$M2RUN" best grid 'lr<1' state=done --csv
 equal "is met by the runs that are ranked" \
     "$(cut -d, -f1,3,4,5,16 "$out" | tail -n +2)" "1,0.01,1,3,0
 2,0.1,3,3,0"
+runs "a configuration alone" 0 "$M2RUN" best grid lr=0.1 --csv
+equal "has the mean that it has among others" \
+    "$(tail -n 1 "$out" | cut -d, -f3,5)" "3,0.5"
 runs "a condition that no run meets" 6 "$M2RUN" best grid 'lr>100'
 contains "is said to be the reason" "$err" "that meet the conditions"
 runs "an order by a setting" 0 "$M2RUN" best grid --sort -lr --csv
