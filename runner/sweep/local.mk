@@ -12,4 +12,11 @@ librunner_a_SOURCES += \
 	runner/sweep/token.c runner/sweep/token.h \
 	runner/sweep/trials.c
 
-unit_tests += tests/unit/test_sweep tests/unit/test_record
+unit_tests += tests/unit/test_predicate tests/unit/test_record \
+	tests/unit/test_sweep tests/unit/test_sweep_groups \
+	tests/unit/test_trials
+EXTRA_DIST += tests/unit/sweep_fixture.h tests/golden/draws.txt
+
+fuzz_targets += tests/fuzz/fuzz_predicate
+tests_fuzz_fuzz_predicate_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+EXTRA_DIST += tests/fuzz/predicate.dict tests/fuzz/corpus/predicate

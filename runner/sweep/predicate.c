@@ -223,6 +223,7 @@ static bool parse_comparison(struct parser *parser, size_t *out)
 /* ---- the grammar -------------------------------------------------------- */
 
 static bool parse_or(struct parser *parser, size_t *out);
+static bool parse_factor(struct parser *parser, size_t *out);
 
 static bool parse_not(struct parser *parser, size_t *out)
 {
@@ -240,7 +241,7 @@ static bool parse_not(struct parser *parser, size_t *out)
     }
     if (is_key ? !parse_comparison(parser, &term.left)
                : !(parser->token.kind == TOKEN_OPEN
-                       ? parse_or(parser, &term.left)
+                       ? parse_factor(parser, &term.left)
                        : fail_at(parser, "a key or (")))
         return false;
     inner = &parser->predicate->terms[term.left];

@@ -1,59 +1,7 @@
 /* Experiments to ordered lists of runs. */
-#include "unit.h"
+#include "sweep_fixture.h"
 
-#include "option_tables.h"
 #include "sweep/label.h"
-#include "sweep/sweep.h"
-
-#define COLUMNS "data: {features: [close], target: [close]}\n"
-
-struct expanded {
-    struct experiment experiment;
-    struct sweep sweep;
-    struct messages messages;
-    struct m2_error err;
-    int code;
-};
-
-static void expand(struct expanded *e, const char *text,
-                   const char *const *overrides, size_t n_overrides)
-{
-    struct experiment_request request = {
-        .path = "t.yaml",
-        .text = text,
-        .size = strlen(text),
-        .overrides = overrides,
-        .n_overrides = n_overrides,
-        .lookup = &test_lookup,
-    };
-
-    e->messages = (struct messages){0};
-    e->code =
-        sweep_load(&request, &e->experiment, &e->sweep, &e->messages, &e->err);
-}
-
-static void expand_ok(struct expanded *e, const char *text,
-                      const char *const *overrides, size_t n_overrides)
-{
-    expand(e, text, overrides, n_overrides);
-    if (e->code != 0)
-        fail_msg("%s", e->messages.count > 0 ? e->messages.items[0].text : "");
-}
-
-static void finish(struct expanded *e)
-{
-    sweep_free(&e->sweep);
-    experiment_free(&e->experiment);
-    messages_free(&e->messages);
-}
-
-static void assert_labels(const struct expanded *e, const char *const *labels,
-                          size_t n)
-{
-    assert_int_equal(e->sweep.n_runs, n);
-    for (size_t i = 0; i < n; i++)
-        assert_string_equal(e->sweep.runs[i].label, labels[i]);
-}
 
 static void without_a_sweep_there_is_one_run(void **state)
 {
