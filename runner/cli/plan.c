@@ -69,7 +69,9 @@ static int find_states(struct plan *plan, struct m2_error *err)
         struct planned_run *run = &plan->runs[i];
 
         run->state = found != NULL ? (*found)->state : "pending";
-        run->is_to_do = found == NULL || !(*found)->published;
+        run->action = policy_action(&plan->options->policy, run->state);
+        run->is_to_do = found == NULL || !(*found)->published ||
+                        run->action == ACTION_AGAIN;
         plan->n_to_do += run->is_to_do;
     }
     free(by_hash);
@@ -186,7 +188,7 @@ static int plan_experiment(const struct plan_options *options,
     return code;
 }
 
-static int check_options(const struct plan_options *options,
+static int check_options(struct plan_options *options,
                          const struct arguments *arguments,
                          struct m2_error *err)
 {
@@ -196,14 +198,18 @@ static int check_options(const struct plan_options *options,
         return m2_fail(err, M2_E_USAGE, "plan: --jobs cannot be negative");
     if (options->json && options->csv)
         return m2_fail(err, M2_E_USAGE, "plan: --json or --csv, not both");
-    return 0;
+    return options->retry == NULL
+               ? 0
+               : policy_parse_retry(options->retry, &options->policy.retry,
+                                    err);
 }
 
 int command_plan(int argc, char **argv)
 {
     static const struct command_help help = {
         "plan", "FILE [KEY=VALUE ...]",
-        "Lists the runs that `m2run run` would work, with their states, and\n"
+        "Lists the runs that `m2run run` would work, with their states, what\n"
+        "it would do with each (docs/results.md has the table of rules), and\n"
         "what each takes: windows, steps, parameters, memory on the device and\n"
         "of the process; and whether memory and disk suffice: 3 is returned\n"
         "where they do not. The data are loaded and the device is opened, but\n"
@@ -217,6 +223,10 @@ int command_plan(int argc, char **argv)
         {"results", 0, OPTION_TEXT, "DIR", "results folder [results]",
          &options.results},
         {"jobs", 'j', OPTION_INT, "N", "runs at once [cores]", &options.jobs},
+        {"retry", 0, OPTION_TEXT, "STATES",
+         "as of run: failed, diverged, oom, all", &options.retry},
+        {"fresh", 0, OPTION_FLAG, NULL, "as of run: everything again",
+         &options.policy.fresh},
         {"time", 0, OPTION_FLAG, NULL, "measure steps, estimate hours",
          &options.time},
         {"json", 0, OPTION_FLAG, NULL, "as JSON", &options.json},

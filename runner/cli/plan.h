@@ -6,11 +6,13 @@
 #include "predict/planner.h"
 #include "results/listing.h"
 #include "results/store.h"
+#include "schedule/policy.h"
 #include "util/capacity.h"
 
 struct plan_options {
-    const char *results;
+    const char *results, *retry;
     int64_t jobs; /* 0: as run chooses them */
+    struct run_policy policy;
     bool json, csv, time;
 };
 
@@ -18,7 +20,8 @@ struct plan_options {
 struct planned_run {
     struct run_plan plan;
     const char *state;   /* "pending", or that of what is there */
-    bool is_to_do;       /* not published yet */
+    enum run_action action; /* of `m2run run` with the same options */
+    bool is_to_do;          /* not published yet, or to be run again */
     uint64_t disk_bytes; /* that stay when it is done */
     double seconds;      /* NaN: not measured */
 };

@@ -47,6 +47,8 @@ static size_t make_columns(const struct plan *plan,
 
     columns[n++] = (struct table_column){"run", NULL, TABLE_LEFT, false};
     columns[n++] = (struct table_column){"state", NULL, TABLE_LEFT, false};
+    columns[n++] =
+        (struct table_column){"action", "run will", TABLE_LEFT, false};
     for (size_t k = 0; k < sweep->n_axes && k < MAX_KEYS; k++) {
         const char *key = sweep->runs[0].settings[k].key;
         const char *dot = strrchr(key, '.');
@@ -111,6 +113,7 @@ static int add_row(struct table *table, const struct plan *plan, size_t i,
     plan_run_name(plan, i, name);
     cells[n++] = name;
     cells[n++] = plan->runs[i].state;
+    cells[n++] = policy_action_name(plan->runs[i].action);
     for (size_t k = 0; k < sweep->n_axes && k < MAX_KEYS; k++) {
         add_setting(plan, i, k, &settings[k]);
         cells[n++] = text_string(&settings[k]);
@@ -315,13 +318,13 @@ static json_t *run_json(const struct plan *plan, size_t i)
         json_object_set_new(windows, part_names[part],
                             json_integer(p->windows[part]));
     return json_pack(
-        "{s:s, s:s, s:s, s:o, s:I, s:o, s:I, s:o, s:I, s:I, s:f, s:f, s:o, "
-        "s:o}",
+        "{s:s, s:s, s:s, s:s, s:o, s:I, s:o, s:I, s:o, s:I, s:I, s:f, s:f, "
+        "s:o, s:o}",
         "run", name, "identity", record->identity, "state", run->state,
-        "settings", settings_of(plan, i), "rows", (json_int_t)p->rows,
-        "windows", windows, "steps", (json_int_t)p->steps, "epochs",
-        json_number_or_null(p->epochs), "steps_per_epoch",
-        (json_int_t)p->steps_per_epoch, "parameters",
+        "action", policy_action_name(run->action), "settings",
+        settings_of(plan, i), "rows", (json_int_t)p->rows, "windows", windows,
+        "steps", (json_int_t)p->steps, "epochs", json_number_or_null(p->epochs),
+        "steps_per_epoch", (json_int_t)p->steps_per_epoch, "parameters",
         (json_int_t)p->model.n_parameters, "step_flops", p->model.step_flops,
         "forward_flops", p->model.forward_flops, "bytes", bytes_json(run),
         "seconds", json_number_or_null(run->seconds));

@@ -8,9 +8,8 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/run_list.h"
+#include "cli/run.h"
 #include "results/driver.h"
-#include "results/listing.h"
 #include "results/store.h"
 #include "schedule/pool.h"
 #include "schedule/signals.h"
@@ -19,129 +18,32 @@
 #include "util/path.h"
 
 struct run_options {
-    const char *results, *on_error;
-    int64_t jobs, max_failures;
-    bool no_wait, takeover, mixed, detach, verbose, quiet;
+    const char *results, *on_error, *max_failures, *retry;
+    int64_t jobs, grace_s;
+    bool mixed, detach, verbose, quiet;
+    struct run_policy policy;
+    struct failure_limit limit; /* of max_failures */
 };
 
-/* ---- tasks ------------------------------------------------------------- */
-
-static int note_published(struct pool_task *task, const char *path,
-                          struct m2_error *err)
-{
-    struct run_entry entry;
-    int code = run_entry_load(path, &entry, err);
-
-    if (code != 0)
-        return code;
-    task->state = TASK_SKIPPED;
-    snprintf(task->result, sizeof task->result, "%s", entry.state);
-    task->path = memory_string(path, err);
-    run_entry_free(&entry);
-    return task->path == NULL ? M2_E_MEMORY : 0;
-}
-
-/* One task per run; those that are published already are done. */
-static int make_tasks(const struct resolved_sweep *resolved, const char *root,
-                      struct pool_task **out, struct m2_error *err)
-{
-    const struct sweep_record *record = &resolved->record;
-    struct pool_task *tasks = memory_zeroed(record->n_runs, sizeof *tasks, err);
-    int code = tasks == NULL ? M2_E_MEMORY : 0;
-
-    *out = tasks;
-    for (size_t i = 0; code == 0 && i < record->n_runs; i++) {
-        const struct run_place place = {root, resolved->experiment.config.name,
-                                        record->runs[i].label,
-                                        record->runs[i].identity};
-        char *path = NULL;
-
-        tasks[i].label = record->runs[i].label;
-        tasks[i].identity = record->runs[i].identity;
-        code = store_find_published(&place, &path, err);
-        if (code == 0 && path != NULL) {
-            /* its publisher may have been killed before it had tidied up */
-            store_remove_leftovers(&place, path);
-            code = note_published(&tasks[i], path, err);
-        }
-        free(path);
-    }
-    return code;
-}
-
-static void free_tasks(struct pool_task *tasks, size_t n)
-{
-    for (size_t i = 0; tasks != NULL && i < n; i++) {
-        free(tasks[i].reason);
-        free(tasks[i].path);
-    }
-    free(tasks);
-}
-
-/* ---- what is printed --------------------------------------------------- */
-
-static void print_runs(const struct pool_task *tasks, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (tasks[i].path != NULL && *tasks[i].path != '\0')
-            printf("%s %s\n", tasks[i].result, tasks[i].path);
-}
+/* ---- working ----------------------------------------------------------- */
 
 /* What begins, where it is more than one run. */
 static void print_begin(const struct pool_request *request)
 {
-    size_t waiting = 0;
+    size_t waiting = run_tasks_waiting(request->tasks, request->n_tasks);
 
-    for (size_t i = 0; i < request->n_tasks; i++)
-        waiting += request->tasks[i].state == TASK_WAITING;
     if (request->n_tasks > 1 && waiting > 0)
         log_info("%s: %zu of %zu runs to do, %d at a time on %d thread%s each",
                  request->name, waiting, request->n_tasks, request->jobs,
                  request->threads, request->threads == 1 ? "" : "s");
 }
 
-static void print_summary(const struct pool_result *result, size_t n)
-{
-    struct text text = {0};
-
-    text_addf(&text, "%zu run%s: %zu done", n, n == 1 ? "" : "s",
-              result->n_done);
-    if (result->n_skipped > 0)
-        text_addf(&text, " (%zu published before)", result->n_skipped);
-    if (result->n_failed > 0)
-        text_addf(&text, ", %zu failed", result->n_failed);
-    if (result->n_errors > 0)
-        text_addf(&text, ", %zu could not run", result->n_errors);
-    if (result->n_stopped > 0)
-        text_addf(&text, ", %zu not finished", result->n_stopped);
-    if (result->n_held > 0)
-        text_addf(&text, ", %zu worked on elsewhere", result->n_held);
-    log_info("%s", text_string(&text));
-    text_free(&text);
-}
-
-/* 0 only when every run is published as done. */
-static int result_code(const struct pool_result *result, size_t n)
-{
-    if (result->n_done == n)
-        return 0;
-    if (result->n_errors > 0)
-        return exit_code_of(result->first_error);
-    if (result->n_failed > 0)
-        return exit_code_of(M2_E_FAILED);
-    return exit_code_of(M2_E_STOPPED);
-}
-
-/* ---- working ----------------------------------------------------------- */
-
 static int choose_jobs(const struct run_options *options,
                        const struct pool_task *tasks, size_t n)
 {
-    size_t waiting = 0;
+    size_t waiting = run_tasks_waiting(tasks, n);
     int64_t jobs = options->jobs > 0 ? options->jobs : cores_allowed();
 
-    for (size_t i = 0; i < n; i++)
-        waiting += tasks[i].state == TASK_WAITING;
     if (jobs > POOL_MAX_JOBS)
         jobs = POOL_MAX_JOBS;
     if ((size_t)jobs > waiting)
@@ -151,15 +53,14 @@ static int choose_jobs(const struct run_options *options,
 
 static int work(const struct run_options *options,
                 const struct resolved_sweep *resolved, const char *root,
-                const char *record, struct pool_task *tasks, int *exit_out,
-                struct m2_error *err)
+                const char *record, struct pool_task *tasks,
+                struct pool_result *result, struct m2_error *err)
 {
     const char *worker_options[4] = {NULL};
     size_t n_options = 0;
     const char *name = resolved->experiment.config.name;
     size_t n = resolved->record.n_runs;
     bool quiet = log_level() < LOG_INFO;
-    struct pool_result result;
     struct pool_request request = {
         .record = record,
         .root = root,
@@ -169,9 +70,10 @@ static int work(const struct run_options *options,
         .jobs = choose_jobs(options, tasks, n),
         .stop_on_error =
             options->on_error != NULL && strcmp(options->on_error, "stop") == 0,
-        .max_failures = options->max_failures,
-        .no_wait = options->no_wait,
-        .takeover = options->takeover,
+        .max_failures = options->limit,
+        .grace_s = (double)options->grace_s,
+        .no_wait = options->policy.no_wait,
+        .takeover = options->policy.takeover,
         .quiet = quiet,
         .worker_options = worker_options,
     };
@@ -191,14 +93,9 @@ static int work(const struct run_options *options,
     if (!quiet)
         print_begin(&request);
     if (code == 0)
-        code = pool_run(&request, &result, err);
+        code = pool_run(&request, result, err);
     driver_end(driver);
-    if (code != 0)
-        return code;
-    print_runs(tasks, n);
-    print_summary(&result, n);
-    *exit_out = result_code(&result, n);
-    return 0;
+    return code;
 }
 
 static int write_record(const struct resolved_sweep *resolved, const char *root,
@@ -226,6 +123,7 @@ static int run_experiment(const struct run_options *options,
 {
     struct resolved_sweep resolved;
     struct pool_task *tasks = NULL;
+    struct pool_result result;
     char *root = store_root(options->results), *record = NULL;
     int code = root == NULL
                    ? m2_fail(err, M2_E_MEMORY, "out of memory")
@@ -239,10 +137,16 @@ static int run_experiment(const struct run_options *options,
     if (code == 0)
         code = write_record(&resolved, root, arguments, &record, err);
     if (code == 0)
-        code = make_tasks(&resolved, root, &tasks, err);
+        code = run_tasks_make(&resolved,
+                              &(struct run_choice){root, options->policy},
+                              &tasks, err);
     if (code == 0)
-        code = work(options, &resolved, root, record, tasks, exit_out, err);
-    free_tasks(tasks, resolved.record.n_runs);
+        code = work(options, &resolved, root, record, tasks, &result, err);
+    if (code == 0) {
+        run_report_print(tasks, resolved.record.n_runs, arguments);
+        *exit_out = run_report_code(&result, resolved.record.n_runs);
+    }
+    run_tasks_free(tasks, resolved.record.n_runs);
     resolved_sweep_free(&resolved);
     free(record);
     free(root);
@@ -298,22 +202,28 @@ static int detach(int argc, char **argv, struct m2_error *err)
 
 /* ---- the command ------------------------------------------------------- */
 
-static int check_options(const struct run_options *options,
+static int check_options(struct run_options *options,
                          const struct arguments *arguments,
                          struct m2_error *err)
 {
     if (arguments->n == 0)
         return m2_fail(err, M2_E_USAGE,
                        "run: which experiment? `m2run run FILE`");
-    if (options->jobs < 0 || options->max_failures < 0)
+    if (options->jobs < 0 || options->grace_s < 0)
         return m2_fail(err, M2_E_USAGE,
-                       "run: --jobs and --max-failures cannot be negative");
+                       "run: --jobs and --grace cannot be negative");
     if (options->on_error != NULL && strcmp(options->on_error, "stop") != 0 &&
         strcmp(options->on_error, "continue") != 0)
         return m2_fail(err, M2_E_USAGE,
                        "run: --on-error is stop or continue, not '%s'",
                        options->on_error);
-    return 0;
+    if (options->retry != NULL &&
+        policy_parse_retry(options->retry, &options->policy.retry, err) != 0)
+        return M2_E_USAGE;
+    return options->max_failures == NULL
+               ? 0
+               : policy_parse_limit(options->max_failures, &options->limit,
+                                    err);
 }
 
 int command_run(int argc, char **argv)
@@ -325,19 +235,26 @@ int command_run(int argc, char **argv)
         "unique ending; KEY=A,B,C adds an axis, ~KEY resets to the default.",
         "  m2run run experiments/quickstart.yaml\n"
         "  m2run run exp.yaml lr=1e-3,3e-4 window=120 -j2"};
-    struct run_options options = {0};
+    struct run_options options = {.grace_s = POOL_GRACE_S};
     const struct option_spec specs[] = {
         {"results", 0, OPTION_TEXT, "DIR", "results folder [results]",
          &options.results},
         {"jobs", 'j', OPTION_INT, "N", "runs at once [cores]", &options.jobs},
         {"on-error", 0, OPTION_TEXT, "WHAT",
          "stop or continue after a failed run [continue]", &options.on_error},
-        {"max-failures", 0, OPTION_INT, "N", "give up after N failed runs",
-         &options.max_failures},
+        {"max-failures", 0, OPTION_TEXT, "N",
+         "give up after N failed runs, or N%", &options.max_failures},
+        {"retry", 0, OPTION_TEXT, "STATES",
+         "run again: failed, diverged, oom, all", &options.retry},
+        {"fresh", 0, OPTION_FLAG, NULL,
+         "run everything again, from the first step", &options.policy.fresh},
+        {"grace", 0, OPTION_INT, "SECONDS",
+         "to finish a step when asked to stop, 0: no limit [25]",
+         &options.grace_s},
         {"no-wait", 0, OPTION_FLAG, NULL,
-         "do not wait for runs that others work on", &options.no_wait},
+         "do not wait for runs that others work on", &options.policy.no_wait},
         {"takeover", 0, OPTION_FLAG, NULL,
-         "take unfinished runs whoever holds them", &options.takeover},
+         "take unfinished runs whoever holds them", &options.policy.takeover},
         {"mixed", 0, OPTION_FLAG, NULL,
          "resume runs that were begun under other numerics", &options.mixed},
         {"detach", 0, OPTION_FLAG, NULL, "run in the background",

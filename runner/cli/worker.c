@@ -19,10 +19,10 @@
 
 struct worker {
     const char *results;
-    const char *silent_owner;
+    const char *silent_owner, *set_aside;
     const char *traces; /* file for the trace of every step, or NULL */
     int64_t threads, parent, cut_after;
-    bool takeover, mixed, brief, quiet;
+    bool takeover, mixed, fresh, brief, quiet;
     struct record_run run;
     struct text base;
     struct experiment experiment;
@@ -130,6 +130,8 @@ static int run_job(struct worker *worker, const char *fingerprint,
         .takeover = worker->takeover,
         .silent_owner = worker->silent_owner,
         .mixed = worker->mixed,
+        .set_aside = worker->set_aside,
+        .fresh = worker->fresh,
         .cut_after = worker->cut_after,
         .progress = send_progress,
         .stop_requested = stop_requested,
@@ -238,6 +240,11 @@ int command_worker(int argc, char **argv)
          &worker.takeover},
         {"mixed", 0, OPTION_FLAG, NULL, "resume under other numerics",
          &worker.mixed},
+        {"set-aside", 0, OPTION_TEXT, "TOKEN",
+         "move the published run with this token to .old first",
+         &worker.set_aside},
+        {"fresh", 0, OPTION_FLAG, NULL, "move earlier attempts to .old first",
+         &worker.fresh},
         {"traces", 0, OPTION_TEXT, "FILE", "write the trace of every step",
          &worker.traces},
         {"cut-after", 0, OPTION_INT, "STEP",

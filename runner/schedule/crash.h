@@ -5,10 +5,16 @@
 
 #include "results/store.h"
 
+struct crash {
+    const char *reason;
+    const char *last_words; /* what it wrote to stderr: lines that are not in
+                               log.txt are added */
+};
+
 /* Claims the run, takes over the dead attempt's files, publishes "failed".
  * *path_out is the published folder, which may be another process's and of any
  * state; NULL when somebody else works on the run. */
-int crash_publish(const struct run_place *place, const char *reason,
+int crash_publish(const struct run_place *place, const struct crash *crash,
                   char **path_out, struct m2_error *err);
 
 #endif

@@ -3,6 +3,7 @@ librunner_a_SOURCES += \
 	runner/schedule/cores.c \
 	runner/schedule/crash.c runner/schedule/crash.h \
 	runner/schedule/events.c runner/schedule/events.h \
+	runner/schedule/log_tail.c runner/schedule/log_tail.h \
 	runner/schedule/policy.c runner/schedule/policy.h \
 	runner/schedule/pool.c runner/schedule/pool.h \
 	runner/schedule/pool_job.c runner/schedule/pool_private.h \

@@ -17,7 +17,9 @@
 #include "util/path.h"
 #include "util/timefmt.h"
 
-#define HELD_RETRY_S 1.0
+#define HELD_RETRY_S    1.0
+#define STOP_DISTANCE_S 0.05
+#define KILL_AFTER_S    2.0
 
 static size_t count_ended(const struct pool_request *request)
 {
@@ -65,6 +67,12 @@ static int start_job(struct job *job, size_t task, struct m2_error *err)
     argv[n++] = parent;
     if (request->takeover)
         argv[n++] = "--takeover";
+    if (request->tasks[task].again) {
+        argv[n++] = "--set-aside";
+        argv[n++] = request->tasks[task].token;
+    }
+    if (request->tasks[task].fresh)
+        argv[n++] = "--fresh";
     if (request->tasks[task].state == TASK_HELD) {
         argv[n++] = "--silent-owner";
         argv[n++] = job->pool->watches[task].token;
@@ -78,6 +86,7 @@ static int start_job(struct job *job, size_t task, struct m2_error *err)
     job->task = task;
     job->ended = false;
     job->stops_passed = 0;
+    text_clear(&job->last_words);
     code = worker_spawn(&job->process, (char *const *)(uintptr_t)argv, err);
     if (code == 0) {
         request->tasks[task].state = TASK_RUNNING;
@@ -150,16 +159,71 @@ static bool held_runs_left(const struct pool *pool)
     return false;
 }
 
+static bool any_running(const struct pool *pool)
+{
+    for (int i = 0; i < pool->request->jobs; i++)
+        if (pool->jobs[i].process.pid != 0)
+            return true;
+    return false;
+}
+
+static void tell_grace(struct pool *pool)
+{
+    struct text line = {0};
+
+    if (pool->request->quiet || !any_running(pool))
+        return;
+    text_add(&line, "stopping: a step is finished and a checkpoint written");
+    if (pool->request->grace_s > 0)
+        text_addf(&line, ", for at most %g seconds", pool->request->grace_s);
+    text_add(&line, "; a second request stops at once");
+    progress_message(pool->progress, text_string(&line));
+    text_free(&line);
+}
+
+/* How many requests the workers are to hear of by now. */
+static int requests_now(struct pool *pool)
+{
+    int requests = stop_requests();
+    double now = time_monotonic();
+
+    if (requests > 0 && pool->asked_s == 0) {
+        pool->asked_s = now;
+        tell_grace(pool);
+    }
+    if (requests == 1 && pool->request->grace_s > 0 &&
+        now - pool->asked_s >= pool->request->grace_s) {
+        pool->out_of_grace = true;
+        requests = 2;
+    }
+    return requests;
+}
+
+/* Two signals of one kind that wait to be delivered are one, so the second
+ * request follows with a distance; and a process that was stopped hears
+ * neither. */
+static void pass_stop(struct job *job, int requests)
+{
+    double now = time_monotonic();
+
+    if (job->stops_passed < requests &&
+        (job->stops_passed == 0 || now - job->stopped_s >= STOP_DISTANCE_S)) {
+        kill(job->process.pid, SIGNAL_STOP_WORKER);
+        job->stops_passed++;
+        job->stopped_s = now;
+    } else if (job->stops_passed >= 2 && now - job->stopped_s >= KILL_AFTER_S) {
+        kill(job->process.pid, SIGKILL);
+        job->stopped_s = now;
+    }
+}
+
 static void pass_stops(struct pool *pool)
 {
-    for (int i = 0; i < pool->request->jobs; i++) {
-        struct job *job = &pool->jobs[i];
+    int requests = requests_now(pool);
 
-        while (job->process.pid != 0 && job->stops_passed < stop_requests()) {
-            kill(job->process.pid, SIGNAL_STOP_WORKER);
-            job->stops_passed++;
-        }
-    }
+    for (int i = 0; i < pool->request->jobs; i++)
+        if (pool->jobs[i].process.pid != 0)
+            pass_stop(&pool->jobs[i], requests);
 }
 
 /* After an error of the pool itself: workers keep what they have done. */
@@ -209,14 +273,6 @@ static void read_jobs(struct pool *pool)
     }
 }
 
-static bool any_running(const struct pool *pool)
-{
-    for (int i = 0; i < pool->request->jobs; i++)
-        if (pool->jobs[i].process.pid != 0)
-            return true;
-    return false;
-}
-
 static void count_results(const struct pool_request *request,
                           struct pool_result *out)
 {
@@ -262,6 +318,8 @@ static int pool_open(struct pool *pool, const struct pool_request *request,
 static void pool_close(struct pool *pool)
 {
     progress_free(pool->progress);
+    for (int i = 0; pool->jobs != NULL && i < pool->request->jobs; i++)
+        text_free(&pool->jobs[i].last_words);
     free(pool->watches);
     free(pool->jobs);
     free(pool->program);

@@ -7,18 +7,24 @@
  *
  * Workers ignore SIGINT and SIGHUP: the parent decides, and asks them to stop
  * (signals.h; the first time: finish the step, checkpoint, exit 75; the second
- * time: at once).  Workers that lose their parent stop as on the first
- * request.  A worker that crashes (SIGSEGV, SIGABRT, ...) has failed; one that
- * is killed otherwise is started again, unless five in a row end without a new
- * checkpoint. */
+ * time, or after the grace time: at once).  One that does not end even then,
+ * because it was stopped (SIGSTOP) or waits for a disk, is killed.  Workers
+ * that lose their parent stop as on the first request.  A worker that crashes
+ * (SIGSEGV, SIGABRT, ...) has failed; one that is killed otherwise is started
+ * again, unless five in a row end without a new checkpoint. */
 #ifndef M2_SCHEDULE_POOL_H
 #define M2_SCHEDULE_POOL_H
 
 #include <stdbool.h>
 
-#include "m2_plugin.h"
+#include "results/owner.h"
+#include "schedule/policy.h"
 
 #define POOL_MAX_JOBS 64
+
+/* Seconds to finish a step and write a checkpoint: a batch system that kills
+ * 30 seconds after SIGTERM comes too late. */
+#define POOL_GRACE_S 25
 
 enum task_state {
     TASK_WAITING,
@@ -38,8 +44,11 @@ struct pool_task {
     int code;           /* enum m2_code of an error */
     int deaths;         /* workers killed since the last checkpoint */
     int64_t saved_step; /* of the last checkpoint that was heard of */
-    char *reason;       /* owned */
-    char *path;         /* directory of the published run; owned */
+    bool again;         /* what is published under `token` is set aside */
+    bool fresh;         /* so are the attempts there are */
+    char token[OWNER_TOKEN_LENGTH + 1];
+    char *reason; /* owned */
+    char *path;   /* directory of the published run; owned */
 };
 
 struct pool_request {
@@ -47,11 +56,13 @@ struct pool_request {
     const char *root, *name;
     struct pool_task *tasks;
     size_t n_tasks;
-    int jobs;             /* workers at once, 1 .. POOL_MAX_JOBS */
-    int threads;          /* per worker */
-    bool stop_on_error;   /* --on-error stop */
-    int64_t max_failures; /* 0: no limit */
-    bool no_wait;         /* do not wait for runs claimed elsewhere */
+    int jobs;           /* workers at once, 1 .. POOL_MAX_JOBS */
+    int threads;        /* per worker */
+    bool stop_on_error; /* --on-error stop */
+    struct failure_limit max_failures;
+    double grace_s; /* from the first stop request to the second; 0: no
+                       limit */
+    bool no_wait;   /* do not wait for runs claimed elsewhere */
     bool takeover;
     bool quiet;
     const char *const *worker_options; /* extra arguments, NULL-terminated */

@@ -1,4 +1,5 @@
 /* What becomes of a worker, and of the run it works on. */
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,13 +7,16 @@
 
 #include "results/listing.h"
 #include "schedule/crash.h"
+#include "schedule/log_tail.h"
 #include "schedule/pool_private.h"
 #include "schedule/signals.h"
 #include "util/memory.h"
 #include "util/timefmt.h"
 
-#define MAX_DEATHS   5
-#define EXIT_STOPPED 75
+#define MAX_DEATHS     5
+#define EXIT_STOPPED   75
+#define TAIL_LINES     5
+#define MAX_LAST_WORDS 8192
 
 struct pool_task *job_task(const struct job *job)
 {
@@ -44,15 +48,42 @@ static void tell(struct job *job, const char *what, const char *more)
     text_free(&line);
 }
 
-/* One line at once for every run that did not end as hoped. */
+/* The last lines of a run's log, but for those that say the reason again. */
+static void tell_log(struct job *job)
+{
+    const struct pool_task *task = job_task(job);
+    const char *reason = task->reason != NULL ? task->reason : "";
+    struct string_list lines = {0};
+    struct text line = {0};
+
+    if (log_tail(task->path, TAIL_LINES + 1, &lines, NULL) != 0)
+        lines.count = 0;
+    while (lines.count > 0 && *reason != '\0' &&
+           strstr(lines.items[lines.count - 1], reason) != NULL)
+        free(lines.items[--lines.count]);
+    for (size_t i = lines.count > TAIL_LINES ? lines.count - TAIL_LINES : 0;
+         i < lines.count; i++) {
+        text_clear(&line);
+        text_addf(&line, "    | %s", lines.items[i]);
+        progress_message(job->pool->progress, text_string(&line));
+    }
+    text_free(&line);
+    string_list_free(&lines);
+}
+
+/* One line at once for every run that did not end as hoped; where its messages
+ * were not shown, the last of them. */
 static void tell_failure(struct job *job)
 {
     const struct pool_task *task = job_task(job);
+    const struct pool_request *request = job->pool->request;
     struct text what = {0};
 
     text_addf(&what, "%s: ", task->result);
     tell(job, text_string(&what),
          task->reason != NULL ? task->reason : "no reason given");
+    if (request->n_tasks > 1 && !request->quiet && task->path != NULL)
+        tell_log(job);
     text_free(&what);
 }
 
@@ -63,8 +94,8 @@ static void note_failure(struct job *job)
     pool->n_failures++;
     tell_failure(job);
     if (pool->request->stop_on_error ||
-        (pool->request->max_failures > 0 &&
-         (int64_t)pool->n_failures >= pool->request->max_failures))
+        policy_limit_reached(&pool->request->max_failures, pool->n_failures,
+                             pool->request->n_tasks))
         pool->giving_up = true;
 }
 
@@ -100,6 +131,7 @@ static void on_error(struct job *job, const struct event *event)
 /* A new checkpoint shows that starting the worker again leads somewhere. */
 static void note_progress(struct pool_task *task, const struct event *event)
 {
+    task->fresh = false; /* attempts are ours from now on */
     if (event->saved > task->saved_step) {
         task->saved_step = event->saved;
         task->deaths = 0;
@@ -123,6 +155,7 @@ void job_event_line(void *context, char *line)
     case EVENT_HELD:
         job->ended = true;
         job_task(job)->state = TASK_HELD;
+        job_task(job)->fresh = false; /* somebody has begun it again */
         job->pool->looked_at_s = time_monotonic();
         break;
     case EVENT_ERROR:
@@ -138,6 +171,8 @@ void job_message_line(void *context, char *line)
     struct job *job = context;
     struct text text = {0};
 
+    if (job->last_words.length + strlen(line) < MAX_LAST_WORDS)
+        text_addf(&job->last_words, "%s\n", line);
     add_label(job, &text);
     text_add(&text, line);
     progress_message(job->pool->progress, text_string(&text));
@@ -165,6 +200,7 @@ static void publish_crash(struct job *job, const char *reason)
     struct pool_task *task = job_task(job);
     struct run_place place = {request->root, request->name, task->label,
                               task->identity};
+    const struct crash crash = {reason, text_string(&job->last_words)};
     struct m2_error err;
     int code;
 
@@ -173,7 +209,7 @@ static void publish_crash(struct job *job, const char *reason)
     task->state = TASK_ENDED;
     free(task->path);
     task->path = NULL;
-    code = crash_publish(&place, reason, &task->path, &err);
+    code = crash_publish(&place, &crash, &task->path, &err);
     if (code != 0) {
         tell(job, "warning: cannot publish the failed run: ", err.text);
     } else if (task->path == NULL) {
@@ -237,16 +273,33 @@ static void note_killed(struct job *job, int signal)
     }
 }
 
-void job_silent_end(struct job *job, int status)
+/* Without a word of its own: it was stopped at once. */
+static void note_stopped(struct job *job)
 {
     struct pool_task *task = job_task(job);
+    struct text reason = {0};
 
+    task->state = TASK_STOPPED;
+    snprintf(task->result, sizeof task->result, "%s", "stopped");
+    text_addf(&reason, "stopped at once%s; ",
+              job->pool->out_of_grace ? ", for the grace time is over" : "");
+    if (task->saved_step > 0)
+        text_addf(&reason, "the last checkpoint is of step %" PRId64,
+                  task->saved_step);
+    else
+        text_add(&reason, "there is no new checkpoint");
+    set_text(&task->reason, text_string(&reason));
+    tell(job, text_string(&reason), "");
+    text_free(&reason);
+}
+
+void job_silent_end(struct job *job, int status)
+{
     if (WIFSIGNALED(status) && is_crash(WTERMSIG(status))) {
         note_killed(job, WTERMSIG(status));
     } else if (stop_requests() > 0 ||
                (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_STOPPED)) {
-        task->state = TASK_STOPPED;
-        snprintf(task->result, sizeof task->result, "%s", "stopped");
+        note_stopped(job);
     } else if (WIFSIGNALED(status)) {
         note_killed(job, WTERMSIG(status));
     } else {

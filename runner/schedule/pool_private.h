@@ -11,9 +11,11 @@ struct job {
     struct worker_process process;
     struct pool *pool;
     int slot;
-    size_t task;      /* index, when process.pid is not 0 */
-    bool ended;       /* an end, held or error event has come */
-    int stops_passed; /* stop requests handed on */
+    size_t task;            /* index, when process.pid is not 0 */
+    bool ended;             /* an end, held or error event has come */
+    int stops_passed;       /* stop requests handed on */
+    double stopped_s;       /* when the last one was */
+    struct text last_words; /* what it wrote to stderr beside messages */
 };
 
 struct pool {
@@ -24,7 +26,9 @@ struct pool {
     char *program;
     double looked_at_s; /* when no held run could be had */
     size_t n_failures;
-    bool giving_up; /* no new workers */
+    bool giving_up;    /* no new workers */
+    double asked_s;    /* when the first stop request was seen, 0: not yet */
+    bool out_of_grace; /* workers were stopped at once because of it */
 };
 
 struct pool_task *job_task(const struct job *job);

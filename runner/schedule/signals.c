@@ -3,16 +3,39 @@
 
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EXIT_STOPPED 75
+/* Sent to a worker whose parent has died. */
+#define SIGNAL_ORPHANED SIGUSR2
 
 static volatile sig_atomic_t requests, requests_of_parent;
+static struct timespec counted_at; /* seen by handlers only */
+
+static double seconds_since(const struct timespec *then)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - then->tv_sec) +
+           1e-9 * (double)(now.tv_nsec - then->tv_nsec);
+}
 
 static void count(int number)
 {
     (void)number;
+    if (requests > 0 && seconds_since(&counted_at) < SIGNAL_BURST_S)
+        return;
     requests++;
+    clock_gettime(CLOCK_MONOTONIC, &counted_at);
+}
+
+static void note_orphaned(int number)
+{
+    (void)number;
+    if (requests == 0)
+        requests = 1;
 }
 
 static void count_or_leave(int number)
@@ -59,9 +82,10 @@ void signals_for_worker(int64_t parent)
     handle(SIGINT, SIG_IGN);
     handle(SIGHUP, SIG_IGN);
     handle(SIGPIPE, SIG_IGN);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    handle(SIGNAL_ORPHANED, note_orphaned);
+    prctl(PR_SET_PDEATHSIG, SIGNAL_ORPHANED);
     if (parent != 0 && getppid() != parent) /* it has died before that */
-        raise(SIGTERM);
+        raise(SIGNAL_ORPHANED);
 }
 
 int stop_requests(void)

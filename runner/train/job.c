@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/aside.h"
 #include "results/attempt.h"
 #include "results/listing.h"
 #include "train/fact_sheet.h"
@@ -89,10 +90,10 @@ static int begin_files(const struct job *job, struct m2_error *err)
     const struct file_at checkpoints =
         attempt_file(job->attempt, "checkpoints");
     const char *config = job->request->config_text;
-    int code = file_make_dir_at(&checkpoints, M2_E_RESULTS, err);
+    int code = open_log(job, err); /* before anything else can fail */
 
     if (code == 0)
-        code = open_log(job, err);
+        code = file_make_dir_at(&checkpoints, M2_E_RESULTS, err);
     if (code == 0)
         code = write_file(job, "config.yaml", config, strlen(config), err);
     return code;
@@ -279,10 +280,24 @@ static int find_resume(struct job *job, struct m2_error *err)
     return resume_find(&request, &job->resume, err);
 }
 
+/* A run that is to begin at its first step has nothing to go on from. */
+static int set_attempts_aside(const struct job *job, struct m2_error *err)
+{
+    size_t n = 0;
+    int code = aside_attempts(job->attempt, &n, err);
+
+    if (code == 0 && n > 0)
+        log_detail("%zu earlier attempt%s now in .old", n,
+                   n == 1 ? " is" : "s are");
+    return code;
+}
+
 static int work(struct job *job, struct m2_error *err)
 {
-    int code = begin_files(job, err);
+    int code = job->request->fresh ? set_attempts_aside(job, err) : 0;
 
+    if (code == 0)
+        code = begin_files(job, err);
     if (code == 0)
         code = resume_history(job->attempt, &job->resume, err);
     if (code == 0)
@@ -391,6 +406,18 @@ static void close_job(struct job *job)
         session_close(&job->session);
 }
 
+static int set_published_aside(const struct job_request *request,
+                               struct m2_error *err)
+{
+    char *path = NULL;
+    int code = aside_published(&request->place, request->set_aside, &path, err);
+
+    if (code == 0 && path != NULL)
+        log_detail("what was published before is now %s", path);
+    free(path);
+    return code;
+}
+
 int job_run(const struct job_request *request, struct job_result *out,
             struct m2_error *err)
 {
@@ -402,11 +429,15 @@ int job_run(const struct job_request *request, struct job_result *out,
     };
     enum claim claim;
     char *published = NULL;
-    int code;
+    int code = 0;
 
     *out = (struct job_result){0};
     time_print(time_now(), job.started);
-    code = attempt_claim(&claim_request, &claim, &job.attempt, &published, err);
+    if (request->set_aside != NULL)
+        code = set_published_aside(request, err);
+    if (code == 0)
+        code = attempt_claim(&claim_request, &claim, &job.attempt, &published,
+                             err);
     if (code != 0)
         return code;
     if (claim == CLAIM_PUBLISHED)

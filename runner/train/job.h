@@ -18,6 +18,9 @@ struct job_request {
     bool takeover;
     const char *silent_owner; /* of struct claim_request */
     bool mixed;               /* resume under other numerics */
+    const char *set_aside;    /* token of a published folder that is moved to
+                                 .old first, or NULL */
+    bool fresh;               /* so are earlier attempts */
     int64_t cut_after;        /* of struct trainer_request */
     void (*progress)(void *context, const struct train_progress *progress);
     bool (*stop_requested)(void *context);

@@ -68,7 +68,7 @@ fi
 runs "a plan is a table for programs, too" 0 "$M2RUN" plan exp.yaml \
     d_state=4,8 --csv
 equal "with bytes in full" "$(sed -n 1p "$out")" \
-    "run,state,model.d_state,windows,steps,parameters,device_bytes,\
+    "run,state,action,model.d_state,windows,steps,parameters,device_bytes,\
 process_bytes,disk_bytes,seconds"
 equal "and a row per run" "$(wc -l <"$out" | tr -d ' ')" 3
 runs "steps are measured" 0 "$M2RUN" plan exp.yaml d_state=8,16 seeds=2 -j 2 \

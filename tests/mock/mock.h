@@ -15,6 +15,7 @@
  *   noise-op=K      the K-th op changes the first element of its last output by
  *                   a little that every process draws anew
  *   crash-op=K      the K-th op raises SIGSEGV
+ *   slow=US         every op takes this many microseconds longer
  *   refuse=OP       SUPPORTS says no to op number OP
  *   numerics=2      says so in its descriptor, as a later build would
  * K counts from 1.  Messages begin with "mock: ". */
@@ -27,7 +28,7 @@ struct mock_settings {
     int devices, defer, fail_open, fail_reserve;
     int fail_alloc, fail_upload, fail_download, fail_op; /* 0: never */
     int nan_op, noise_op, crash_op, refuse; /* 0, 0, 0, -1: never */
-    int numerics;
+    int numerics, slow;
 };
 
 /* Reads M2_MOCK; an unknown setting is an error. */

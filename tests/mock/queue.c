@@ -78,6 +78,10 @@ int mock_op(struct mock_handle *self, enum m2_op op, m2_slot_fn fn,
     int k = ++self->ops;
     int rc;
 
+    if (self->settings.slow > 0)
+        nanosleep(&(struct timespec){self->settings.slow / 1000000,
+                                     self->settings.slow % 1000000 * 1000L},
+                  NULL);
     if (k == self->settings.crash_op) {
         signal(SIGSEGV, SIG_DFL); /* a sanitizer's handler would exit */
         raise(SIGSEGV);

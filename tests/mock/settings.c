@@ -24,6 +24,7 @@ static int read_one(const char *text, struct mock_settings *out,
         {"crash-op=", &out->crash_op},
         {"refuse=", &out->refuse},
         {"numerics=", &out->numerics},
+        {"slow=", &out->slow},
     };
 
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {

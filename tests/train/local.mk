@@ -9,6 +9,7 @@ script_tests += \
 	tests/train/test_failures.sh \
 	tests/train/test_honest.sh \
 	tests/train/test_interrupt.sh \
+	tests/train/test_policies.sh \
 	tests/train/test_prove.sh \
 	tests/train/test_results_doc.sh \
 	tests/train/test_loop.sh \

@@ -13,7 +13,9 @@ static void crash(const char *root, char **path_out)
     const struct run_place place = folder_place(root, "run", IDENTITY_A);
     struct m2_error err;
 
-    assert_ok(crash_publish(&place, "signal 11", path_out, &err), &err);
+    const struct crash crash = {"signal 11", "Assertion `x' failed\n"};
+
+    assert_ok(crash_publish(&place, &crash, path_out, &err), &err);
 }
 
 static struct attempt *begin(const char *root)

@@ -1,0 +1,32 @@
+/* The parts of `m2run run`: what is to be done with each run, and what is said
+ * of them at the end. */
+#ifndef M2_CLI_RUN_H
+#define M2_CLI_RUN_H
+
+#include "cli/options.h"
+#include "cli/run_list.h"
+#include "schedule/pool.h"
+
+/* What decides about runs that have begun or ended before. */
+struct run_choice {
+    const char *root;
+    struct run_policy policy;
+};
+
+/* One task per run (owned array, run_tasks_free), with the action of the rule
+ * table: to be skipped, run again from nothing, or worked. */
+int run_tasks_make(const struct resolved_sweep *resolved,
+                   const struct run_choice *choice, struct pool_task **out,
+                   struct m2_error *err);
+void run_tasks_free(struct pool_task *tasks, size_t n);
+size_t run_tasks_waiting(const struct pool_task *tasks, size_t n);
+
+/* stdout: a line per run that is published.  stderr: counts per state, the
+ * failed ones, and the commands that show and retry them. */
+void run_report_print(const struct pool_task *tasks, size_t n,
+                      const struct arguments *arguments);
+
+/* Exit code: 0 only when every run is published as done. */
+int run_report_code(const struct pool_result *result, size_t n);
+
+#endif
