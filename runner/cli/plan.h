@@ -19,11 +19,11 @@ struct plan_options {
 /* One run of the list, beside sweep.runs and record.runs. */
 struct planned_run {
     struct run_plan plan;
-    const char *state;   /* "pending", or that of what is there */
+    const char *state;      /* "pending", or that of what is there */
     enum run_action action; /* of `m2run run` with the same options */
     bool is_to_do;          /* not published yet, or to be run again */
-    uint64_t disk_bytes; /* that stay when it is done */
-    double seconds;      /* NaN: not measured */
+    uint64_t disk_bytes;    /* that stay when it is done */
+    double seconds;         /* NaN: not measured */
 };
 
 /* What the runs to do need, and what there is. */

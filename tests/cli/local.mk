@@ -4,6 +4,7 @@ script_tests += \
 	tests/cli/test_compare.sh \
 	tests/cli/test_completion.sh \
 	tests/cli/test_damage.sh \
+	tests/cli/test_guarantees.sh \
 	tests/cli/test_machine.sh \
 	tests/cli/test_manual.sh \
 	tests/cli/test_plan.sh \
