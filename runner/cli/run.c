@@ -16,12 +16,14 @@
 #include "util/log.h"
 #include "util/memory.h"
 #include "util/path.h"
+#include "util/timefmt.h"
 
 struct run_options {
     const char *results, *on_error, *max_failures, *retry;
     int64_t jobs, grace_s;
     bool mixed, detach, verbose, quiet;
     struct run_policy policy;
+    int64_t begun_ns;           /* when the command was */
     struct failure_limit limit; /* of max_failures */
 };
 
@@ -137,9 +139,10 @@ static int run_experiment(const struct run_options *options,
     if (code == 0)
         code = write_record(&resolved, root, arguments, &record, err);
     if (code == 0)
-        code = run_tasks_make(&resolved,
-                              &(struct run_choice){root, options->policy},
-                              &tasks, err);
+        code = run_tasks_make(
+            &resolved,
+            &(struct run_choice){root, options->policy, options->begun_ns},
+            &tasks, err);
     if (code == 0)
         code = work(options, &resolved, root, record, tasks, &result, err);
     if (code == 0) {
@@ -235,7 +238,8 @@ int command_run(int argc, char **argv)
         "unique ending; KEY=A,B,C adds an axis, ~KEY resets to the default.",
         "  m2run run experiments/quickstart.yaml\n"
         "  m2run run exp.yaml lr=1e-3,3e-4 window=120 -j2"};
-    struct run_options options = {.grace_s = POOL_GRACE_S};
+    struct run_options options = {.grace_s = POOL_GRACE_S,
+                                  .begun_ns = time_now()};
     const struct option_spec specs[] = {
         {"results", 0, OPTION_TEXT, "DIR", "results folder [results]",
          &options.results},

@@ -11,6 +11,8 @@
 struct run_choice {
     const char *root;
     struct run_policy policy;
+    int64_t begun_ns; /* when this invocation was: a run that another one has
+                         ended since is not run again */
 };
 
 /* One task per run (owned array, run_tasks_free), with the action of the rule

@@ -6,12 +6,24 @@
 #include "results/listing.h"
 #include "results/store.h"
 #include "util/memory.h"
+#include "util/timefmt.h"
 
 static const char *text_of(const struct run_entry *entry, const char *key)
 {
     const char *text = json_string_value(run_value(entry, NULL, key));
 
     return text != NULL ? text : "";
+}
+
+/* Two invocations with the same wish at once: the other one has done it.  A
+ * time to come is that of a wrong clock, and tells nothing. */
+static bool ended_meanwhile(const struct run_entry *entry,
+                            const struct run_choice *choice)
+{
+    int64_t finished;
+
+    return time_parse(text_of(entry, "finished"), &finished) &&
+           finished > choice->begun_ns && finished <= time_now();
 }
 
 /* A published run: skipped, or set aside and run again. */
@@ -23,7 +35,8 @@ static int note_published(struct pool_task *task, const char *path,
 
     if (code != 0)
         return code;
-    if (policy_action(&choice->policy, entry.state) == ACTION_AGAIN) {
+    if (policy_action(&choice->policy, entry.state) == ACTION_AGAIN &&
+        !ended_meanwhile(&entry, choice)) {
         task->again = true;
         snprintf(task->token, sizeof task->token, "%s",
                  text_of(&entry, "token"));

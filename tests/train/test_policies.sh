@@ -55,6 +55,18 @@ for run in failed/small/lr-*; do
     same_run "retried: ${run##*/}" "$run" "whole/small/${run##*/}"
 done
 
+three once M2_MOCK=nan-op=100
+for i in 1 2; do
+    M2_MOCK=nan-op=100 "$M2RUN" run small.yaml $sweep --retry all -j1 \
+        --results once >"once$i.out" 2>"once$i.err" &
+    eval "pid$i=$!"
+done
+wait "$pid1"
+equal "two that retry at once: the first ends with 1" $? 1
+wait "$pid2"
+equal "and so does the second" $? 1
+equal "but each run is retried once" "$(ls once/small/.old | wc -l)" 3
+
 # ---- --fresh
 runs "--fresh runs what is done again" 0 "$M2RUN" run small.yaml $sweep \
     --fresh --results whole
