@@ -172,44 +172,71 @@ void optimiser_free(struct optimiser *optimiser)
     free(optimiser);
 }
 
-static int run_calls(struct optimiser *optimiser, struct m2_error *err)
+static int run_norm(struct optimiser *optimiser, struct m2_error *err)
 {
-    struct m2_device *device = optimiser->device;
-    int code = op_run(device, M2_OP_sumsq, &optimiser->sumsq, err);
+    int code = op_run(optimiser->device, M2_OP_sumsq, &optimiser->sumsq, err);
+
+    return code != 0
+               ? code
+               : op_run(optimiser->device, M2_OP_clip, &optimiser->clip, err);
+}
+
+static int read_norm(struct optimiser *optimiser, struct optimiser_result *out,
+                     struct m2_error *err)
+{
+    double clip[3];
+    int code =
+        buffer_download(optimiser->device, optimiser->values,
+                        AT_CLIP * sizeof(double), clip, sizeof clip, err);
 
     if (code == 0)
-        code = op_run(device, M2_OP_clip, &optimiser->clip, err);
-    if (code == 0)
-        code = op_run(device, M2_OP_adamw, &optimiser->decayed, err);
-    if (code == 0)
-        code = op_run(device, M2_OP_adamw, &optimiser->plain, err);
+        *out = (struct optimiser_result){clip[0], clip[2] != 0.0};
+    return code;
+}
+
+static int run_spectral(struct optimiser *optimiser, struct m2_error *err)
+{
+    int code = 0;
+
     for (int64_t i = 0;
          code == 0 && optimiser->spectral != NULL && i < optimiser->n_layer;
          i++)
-        code = op_run(device, M2_OP_spectral, &optimiser->spectral[i], err);
+        code = op_run(optimiser->device, M2_OP_spectral,
+                      &optimiser->spectral[i], err);
     return code;
 }
 
 int optimiser_step(struct optimiser *optimiser, int64_t step, double lr,
                    struct optimiser_result *out, struct m2_error *err)
 {
+    struct m2_device *device = optimiser->device;
     double values[3] = {
         lr,
         1.0 - pow(optimiser->betas[0], (double)step),
         1.0 - pow(optimiser->betas[1], (double)step),
     };
-    double clip[3];
     int code =
-        buffer_upload(optimiser->device, optimiser->values,
-                      AT_STEP * sizeof(double), values, sizeof values, err);
+        buffer_upload(device, optimiser->values, AT_STEP * sizeof(double),
+                      values, sizeof values, err);
 
     if (code == 0)
-        code = run_calls(optimiser, err);
+        code = run_norm(optimiser, err);
     if (code == 0)
-        code =
-            buffer_download(optimiser->device, optimiser->values,
-                            AT_CLIP * sizeof(double), clip, sizeof clip, err);
+        code = op_run(device, M2_OP_adamw, &optimiser->decayed, err);
     if (code == 0)
-        *out = (struct optimiser_result){clip[0], clip[2] != 0.0};
+        code = op_run(device, M2_OP_adamw, &optimiser->plain, err);
+    if (code == 0)
+        code = read_norm(optimiser, out, err);
+    /* adamw reads the flag itself, the constraint has none */
+    if (code == 0 && out->finite)
+        code = run_spectral(optimiser, err);
     return code;
+}
+
+int optimiser_measure(struct optimiser *optimiser, struct optimiser_result *out,
+                      struct m2_error *err)
+{
+    int code = run_norm(optimiser, err);
+
+    return code != 0 ? code : read_norm(optimiser, out, err);
 }

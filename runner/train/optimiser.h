@@ -25,4 +25,8 @@ struct optimiser_result {
 int optimiser_step(struct optimiser *optimiser, int64_t step, double lr,
                    struct optimiser_result *out, struct m2_error *err);
 
+/* The norm alone, for a step that must not be made: nothing is updated. */
+int optimiser_measure(struct optimiser *optimiser, struct optimiser_result *out,
+                      struct m2_error *err);
+
 #endif

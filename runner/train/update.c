@@ -198,6 +198,17 @@ static int64_t values_per_window(const struct updater *updater)
     return target.rows * target.cols;
 }
 
+/* A loss that is not finite ends the run, although its gradients may be
+ * finite: it changes nothing. */
+static int make_step(struct updater *updater, int64_t step, double loss,
+                     struct optimiser_result *out, struct m2_error *err)
+{
+    if (!isfinite(loss))
+        return optimiser_measure(updater->optimiser, out, err);
+    return optimiser_step(updater->optimiser, step + 1,
+                          updater_learning_rate(updater, step), out, err);
+}
+
 int updater_run(struct updater *updater, int64_t step, int64_t epoch,
                 int64_t cursor, struct update *out, struct m2_error *err)
 {
@@ -215,9 +226,7 @@ int updater_run(struct updater *updater, int64_t step, int64_t epoch,
     code = batch_gradient(updater, out->n, scale, &out->loss, err);
     out->loss *= scale;
     if (code == 0)
-        code =
-            optimiser_step(updater->optimiser, step + 1,
-                           updater_learning_rate(updater, step), &result, err);
+        code = make_step(updater, step, out->loss, &result, err);
     if (code == 0)
         code = device_step_end(device, err);
     out->grad_norm = result.grad_norm;

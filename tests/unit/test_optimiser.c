@@ -157,15 +157,19 @@ static void a_gradient_below_the_limit_stays_as_it_is(void **state)
 static void a_gradient_that_is_not_finite_changes_nothing(void **state)
 {
     static const double bad[] = {NAN, INFINITY};
+    struct config_train train = usual;
 
     (void)state;
+    train.spectral_radius.mode = SPECTRAL_DISCRETE; /* would raise a_log */
+    train.spectral_radius.rho = 0.9;
+    train.spectral_radius.dt_ref = 0.01;
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct fixture f;
         struct m2_view view;
         struct optimiser_result result;
         struct m2_error err;
 
-        begin(&f, &usual);
+        begin(&f, &train);
         set_gradient(&f, 0.1, 0);
         view = view_columns(model_gradients(f.model), f.n - 1, 1);
         assert_ok(view_upload(small_device(), &view, &bad[i], &err), &err);
@@ -175,6 +179,23 @@ static void a_gradient_that_is_not_finite_changes_nothing(void **state)
         check_all(&f);
         end(&f);
     }
+}
+
+static void measuring_the_norm_changes_nothing(void **state)
+{
+    struct optimiser_result result = {0};
+    struct fixture f;
+    struct m2_error err;
+    double norm;
+
+    (void)state;
+    begin(&f, &usual);
+    norm = set_gradient(&f, 0.1, 0);
+    assert_ok(optimiser_measure(f.optimiser, &result, &err), &err);
+    assert_true(result.finite);
+    assert_true(fabs(result.grad_norm - norm) <= 1e-12 * norm);
+    check_all(&f);
+    end(&f);
 }
 
 /* Discrete: exp(-exp(a_log) dt_ref) <= rho for every head. */
@@ -209,6 +230,7 @@ int main(void)
         cmocka_unit_test(a_gradient_above_the_limit_is_scaled_to_it),
         cmocka_unit_test(a_gradient_below_the_limit_stays_as_it_is),
         cmocka_unit_test(a_gradient_that_is_not_finite_changes_nothing),
+        cmocka_unit_test(measuring_the_norm_changes_nothing),
         cmocka_unit_test(the_spectral_radius_is_limited_after_the_step),
     };
 
