@@ -67,7 +67,7 @@ check_end() {
     ENOSPC-6 | full-6) says_why "No space left on device" ;;
     EINTR-6) says_why "Interrupted system call" ;;
     readonly-6) says_why "Read-only file system" ;;
-    ENOENT-6) says_why "No such file" ;;
+    ENOENT-6) says_why "\(No such file\|has gone, and nobody\)" ;;
     *) complaint "exit code $2" ;;
     esac
 }
