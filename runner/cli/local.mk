@@ -23,6 +23,7 @@ librunner_a_SOURCES += \
 	runner/cli/reproduce_run.c runner/cli/reproduce_run.h \
 	runner/cli/run.c runner/cli/run.h \
 	runner/cli/run_list.c runner/cli/run_list.h \
+	runner/cli/run_memory.c \
 	runner/cli/run_report.c runner/cli/run_tasks.c \
 	runner/cli/run_select.c runner/cli/run_select.h \
 	runner/cli/schema.c \

@@ -14,16 +14,14 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include "cli/plan.h"
 #include "config/identity.h"
 #include "schedule/pool.h"
-#include "schedule/worker_process.h"
+#include "schedule/child.h"
 #include "util/file.h"
 #include "util/log.h"
 #include "util/memory.h"
@@ -37,12 +35,6 @@ enum { MIN_STEPS = 3, MAX_STEPS = 100 };
 /* Seconds, means over the processes. */
 struct timing {
     double first_step, step, evaluate_window, checkpoint;
-};
-
-/* One process that measures. */
-struct measuring {
-    struct worker_process process;
-    struct text out, messages;
 };
 
 /* ---- shapes ------------------------------------------------------------- */
@@ -99,57 +91,19 @@ static char *shape_of(const struct plan *plan, size_t i, struct m2_error *err)
 /* ---- processes that measure ------------------------------------------------
  */
 
-static void add_line(void *context, char *line)
-{
-    text_addf(context, "%s\n", line);
-}
-
-static int start(struct measuring *measuring, const char *config_path,
+static int start(struct child *child, const char *config_path,
                  const char *const *numbers, uint64_t memory,
                  struct m2_error *err)
 {
-    char *program = path_executable(err);
-    const char *argv[] = {program,   "bench",    config_path, "--json",
+    const char *argv[] = {NULL,      "bench",    config_path, "--json",
                           "--steps", numbers[0], numbers[1],  NULL};
     const struct rlimit limit = {memory, memory};
-    int code = program == NULL
-                   ? M2_E_MEMORY
-                   : worker_spawn(&measuring->process,
-                                  (char *const *)(uintptr_t)argv, err);
+    int code = child_start(child, argv, err);
 
     /* better no figure than a machine that has to kill something */
     if (code == 0 && memory > 0)
-        prlimit(measuring->process.pid, RLIMIT_DATA, &limit, NULL);
-    free(program);
+        prlimit(child->process.pid, RLIMIT_DATA, &limit, NULL);
     return code;
-}
-
-/* Reads everything that the processes say until they have ended. */
-static void listen_all(struct measuring *all, size_t n)
-{
-    struct pollfd polled[2 * POOL_MAX_JOBS];
-    size_t open;
-
-    do {
-        open = 0;
-        for (size_t i = 0; i < n; i++) {
-            polled[2 * i] =
-                (struct pollfd){all[i].process.events.fd, POLLIN, 0};
-            polled[2 * i + 1] =
-                (struct pollfd){all[i].process.messages.fd, POLLIN, 0};
-            open += all[i].process.events.fd >= 0;
-            open += all[i].process.messages.fd >= 0;
-        }
-        if (open == 0 || (poll(polled, 2 * n, -1) < 0 && errno != EINTR))
-            break;
-        for (size_t i = 0; i < n; i++) {
-            if (polled[2 * i].revents != 0)
-                line_pipe_read(&all[i].process.events, add_line, &all[i].out);
-            if (polled[2 * i + 1].revents != 0)
-                line_pipe_read(&all[i].process.messages, add_line,
-                               &all[i].messages);
-        }
-    } while (open > 0);
 }
 
 static double number_at(const json_t *object, const char *key)
@@ -160,9 +114,9 @@ static double number_at(const json_t *object, const char *key)
 }
 
 /* Adds a process's figures; false when it has none. */
-static bool add_figures(const struct measuring *measuring, struct timing *sum)
+static bool add_figures(const struct child *child, struct timing *sum)
 {
-    json_t *root = json_loads(text_string(&measuring->out), 0, NULL);
+    json_t *root = json_loads(text_string(&child->out), 0, NULL);
     const json_t *result = json_array_get(json_object_get(root, "devices"), 0);
     bool found = number_at(result, "step_mean_s") > 0;
 
@@ -174,39 +128,22 @@ static bool add_figures(const struct measuring *measuring, struct timing *sum)
     return found;
 }
 
-/* Last line of what a process said. */
-static const char *last_line(struct text *text)
-{
-    char *line;
-
-    while (text->length > 0 && text->bytes[text->length - 1] == '\n')
-        text->bytes[--text->length] = '\0';
-    line = text->length > 0 ? strrchr(text->bytes, '\n') : NULL;
-    return line != NULL ? line + 1 : text_string(text);
-}
-
 /* Waits for the processes; *n_out: how many gave figures. */
-static void collect(struct measuring *all, size_t n, struct timing *sum,
+static void collect(struct child *all, size_t n, struct timing *sum,
                     size_t *n_out)
 {
-    listen_all(all, n);
+    child_listen(all, n);
     for (size_t i = 0; i < n; i++) {
-        int status = 0;
-
         if (all[i].process.pid == 0)
             continue;
-        while (waitpid(all[i].process.pid, &status, 0) < 0 && errno == EINTR)
-            continue;
-        if (status == 0 && add_figures(&all[i], sum))
+        if (child_wait(&all[i]) == 0 && add_figures(&all[i], sum))
             (*n_out)++;
         else
             log_warning("this shape could not be measured: %s",
                         all[i].messages.length > 0
-                            ? last_line(&all[i].messages)
+                            ? child_last_message(&all[i])
                             : "the process was ended by a signal");
-        worker_close(&all[i].process);
-        text_free(&all[i].out);
-        text_free(&all[i].messages);
+        child_free(&all[i]);
     }
 }
 
@@ -238,7 +175,7 @@ static int measure_config(const struct plan *plan, size_t i, const char *path,
 {
     const struct run_plan *run = &plan->runs[i].plan;
     size_t jobs = measuring_jobs(plan, i), started = 0, n = 0;
-    struct measuring all[POOL_MAX_JOBS] = {{.process = {0}}};
+    struct child all[CHILD_MAX];
     char steps[NUMBER_TEXT_SIZE], threads[NUMBER_TEXT_SIZE];
     const char *const numbers[] = {steps, threads};
     int code = 0;

@@ -40,36 +40,46 @@ static void print_begin(const struct pool_request *request)
                  request->threads, request->threads == 1 ? "" : "s");
 }
 
-static int choose_jobs(const struct run_options *options,
-                       const struct pool_task *tasks, size_t n)
+/* One invocation, when its runs are known. */
+struct invocation {
+    const struct run_options *options;
+    const struct arguments *arguments;
+    const struct resolved_sweep *resolved;
+    const char *root, *record;
+    struct pool_task *tasks;
+};
+
+static int choose_jobs(const struct invocation *all)
 {
-    size_t waiting = run_tasks_waiting(tasks, n);
-    int64_t jobs = options->jobs > 0 ? options->jobs : cores_allowed();
+    size_t n = all->resolved->record.n_runs;
+    size_t waiting = run_tasks_waiting(all->tasks, n);
+    int64_t jobs =
+        all->options->jobs > 0 ? all->options->jobs : cores_allowed();
 
     if (jobs > POOL_MAX_JOBS)
         jobs = POOL_MAX_JOBS;
     if ((size_t)jobs > waiting)
         jobs = (int64_t)waiting;
+    if (all->options->jobs == 0 && jobs > 1)
+        return run_memory_jobs(all->root, all->arguments, all->tasks, n,
+                               (int)jobs);
     return jobs > 0 ? (int)jobs : 1;
 }
 
-static int work(const struct run_options *options,
-                const struct resolved_sweep *resolved, const char *root,
-                const char *record, struct pool_task *tasks,
-                struct pool_result *result, struct m2_error *err)
+static int work(const struct invocation *all, struct pool_result *result,
+                struct m2_error *err)
 {
+    const struct run_options *options = all->options;
     const char *worker_options[4] = {NULL};
-    size_t n_options = 0;
-    const char *name = resolved->experiment.config.name;
-    size_t n = resolved->record.n_runs;
+    size_t n_options = 0, n = all->resolved->record.n_runs;
     bool quiet = log_level() < LOG_INFO;
     struct pool_request request = {
-        .record = record,
-        .root = root,
-        .name = name,
-        .tasks = tasks,
+        .record = all->record,
+        .root = all->root,
+        .name = all->resolved->experiment.config.name,
+        .tasks = all->tasks,
         .n_tasks = n,
-        .jobs = choose_jobs(options, tasks, n),
+        .jobs = choose_jobs(all),
         .stop_on_error =
             options->on_error != NULL && strcmp(options->on_error, "stop") == 0,
         .max_failures = options->limit,
@@ -80,7 +90,7 @@ static int work(const struct run_options *options,
         .worker_options = worker_options,
     };
     struct driver *driver = NULL;
-    int code = driver_begin(root, name, &driver, err);
+    int code = driver_begin(all->root, request.name, &driver, err);
 
     if (options->mixed)
         worker_options[n_options++] = "--mixed";
@@ -144,7 +154,9 @@ static int run_experiment(const struct run_options *options,
             &(struct run_choice){root, options->policy, options->begun_ns},
             &tasks, err);
     if (code == 0)
-        code = work(options, &resolved, root, record, tasks, &result, err);
+        code = work(&(struct invocation){options, arguments, &resolved, root,
+                                         record, tasks},
+                    &result, err);
     if (code == 0) {
         run_report_print(tasks, resolved.record.n_runs, arguments);
         *exit_out = run_report_code(&result, resolved.record.n_runs);

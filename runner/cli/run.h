@@ -23,6 +23,12 @@ int run_tasks_make(const struct resolved_sweep *resolved,
 void run_tasks_free(struct pool_task *tasks, size_t n);
 size_t run_tasks_waiting(const struct pool_task *tasks, size_t n);
 
+/* `jobs`, or as many as have the memory that the largest waiting run is planned
+ * to take, at least 1; with a word when it is fewer.  A process of its own
+ * finds that out, for no backend is loaded here. */
+int run_memory_jobs(const char *root, const struct arguments *arguments,
+                    const struct pool_task *tasks, size_t n, int jobs);
+
 /* stdout: a line per run that is published.  stderr: counts per state, the
  * failed ones, and the commands that show and retry them. */
 void run_report_print(const struct pool_task *tasks, size_t n,

@@ -1,5 +1,6 @@
 # runner/schedule/local.mk: runs -> worker processes, signals, progress.
 librunner_a_SOURCES += \
+	runner/schedule/child.c runner/schedule/child.h \
 	runner/schedule/cores.c \
 	runner/schedule/crash.c runner/schedule/crash.h \
 	runner/schedule/events.c runner/schedule/events.h \

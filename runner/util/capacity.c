@@ -3,10 +3,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
 
 #include "util/file.h"
+#include "util/number.h"
 #include "util/text.h"
 
 /* A line "NAME:  1234 kB" of /proc/meminfo. */
@@ -92,6 +94,20 @@ static void apply_cgroups(const char *mount, char *dir,
     text_free(&path);
 }
 
+/* What the user gives us, of what there is. */
+static void apply_wish(struct memory_capacity *out)
+{
+    const char *wish = getenv("M2RUN_MEMORY");
+    int64_t bytes;
+
+    if (wish == NULL || !number_parse_int(wish, &bytes) || bytes <= 0)
+        return;
+    if ((uint64_t)bytes < out->limit)
+        out->limit = (uint64_t)bytes;
+    if ((uint64_t)bytes < out->available)
+        out->available = (uint64_t)bytes;
+}
+
 struct memory_capacity memory_capacity(void)
 {
     struct memory_capacity out = {0};
@@ -115,6 +131,7 @@ struct memory_capacity memory_capacity(void)
             apply_cgroups("/sys/fs/cgroup", unified + strlen("0::"), &out);
     }
     text_free(&text);
+    apply_wish(&out);
     return out;
 }
 

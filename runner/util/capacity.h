@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-/* Bytes; 0 where the system does not tell. */
+/* Bytes; 0 where the system does not tell.  The environment's M2RUN_MEMORY, a
+ * number of bytes, makes both smaller. */
 struct memory_capacity {
     uint64_t limit;     /* of the machine, or of the tightest cgroup */
     uint64_t available; /* of it, without swapping, at this moment */

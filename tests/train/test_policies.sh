@@ -112,6 +112,17 @@ for bad in -1 101% x 5.5; do
         "--max-failures=$bad"
 done
 
+# ---- as many at once as have memory
+if [ "$(nproc)" -gt 1 ]; then
+    runs "runs without room for two" 0 env M2RUN_MEMORY=9000000 "$M2RUN" run \
+        small.yaml device=ref lr=1e-3,2e-3,3e-3 steps=4 --results memory
+    contains "are worked one by one" "$err" "1 at a time instead of "
+    contains "with what they need" "$err" ": the largest run needs "
+    runs "-j is taken at its word" 0 env M2RUN_MEMORY=9000000 "$M2RUN" run \
+        small.yaml device=ref lr=1e-3,2e-3,3e-3 steps=5 -j2 --results memory
+    contains "so" "$err" "2 at a time on "
+fi
+
 # ---- the grace time
 env M2_MOCK=slow=200000 "$M2RUN" run small.yaml "device=$mock" \
     --grace 1 --results grace >"$out" 2>"$err" &
