@@ -52,6 +52,11 @@ static int note_published(struct pool_task *task, const char *path,
     return code;
 }
 
+static int compare_hash(const void *identity, const void *hash)
+{
+    return strncmp(identity, *(char *const *)hash, RUN_HASH_LENGTH);
+}
+
 static int look_for_published(const struct resolved_sweep *resolved, size_t i,
                               const struct run_choice *choice,
                               struct pool_task *task, struct m2_error *err)
@@ -110,13 +115,22 @@ int run_tasks_make(const struct resolved_sweep *resolved,
 {
     const struct sweep_record *record = &resolved->record;
     struct pool_task *tasks = memory_zeroed(record->n_runs, sizeof *tasks, err);
-    int code = tasks == NULL ? M2_E_MEMORY : 0;
+    struct string_list published = {0};
+    int code =
+        tasks == NULL
+            ? M2_E_MEMORY
+            : store_list_hashes(choice->root, resolved->experiment.config.name,
+                                &published, err);
 
     for (size_t i = 0; code == 0 && i < record->n_runs; i++) {
         tasks[i].label = record->runs[i].label;
         tasks[i].identity = record->runs[i].identity;
-        code = look_for_published(resolved, i, choice, &tasks[i], err);
+        if (published.count > 0 &&
+            bsearch(tasks[i].identity, published.items, published.count,
+                    sizeof *published.items, compare_hash) != NULL)
+            code = look_for_published(resolved, i, choice, &tasks[i], err);
     }
+    string_list_free(&published);
     if (code == 0 && choice->policy.fresh)
         code = look_for_attempts(resolved, choice, tasks, err);
     if (code != 0) {

@@ -92,14 +92,32 @@ static int check_identity(const char *path, const char *identity,
     return code;
 }
 
-int store_find_published(const struct run_place *place, char **path_out,
+/* The folder under the label that the run would have; NULL when it is not
+ * there. */
+static int find_by_label(const struct run_place *place, char **path_out,
                          struct m2_error *err)
+{
+    *path_out = NULL;
+    if (place->label == NULL)
+        return 0;
+    *path_out = store_published_path(place, place->label);
+    if (*path_out == NULL)
+        return m2_fail(err, M2_E_MEMORY, "out of memory");
+    if (!file_is_dir(*path_out)) {
+        free(*path_out);
+        *path_out = NULL;
+    }
+    return 0;
+}
+
+/* The folder under another label: whoever claims a run first chooses it. */
+static int find_by_hash(const struct run_place *place, char **path_out,
+                        struct m2_error *err)
 {
     struct string_list names = {0};
     char *dir = store_experiment_path(place);
     int code = 0;
 
-    *path_out = NULL;
     if (dir == NULL)
         return m2_fail(err, M2_E_MEMORY, "out of memory");
     if (file_is_dir(dir))
@@ -108,16 +126,48 @@ int store_find_published(const struct run_place *place, char **path_out,
         if (!has_hash(names.items[i], place->identity))
             continue;
         *path_out = path_join(dir, names.items[i], err);
-        if (*path_out == NULL)
-            code = M2_E_MEMORY;
-        else
-            code = check_identity(*path_out, place->identity, err);
+        code = *path_out == NULL ? M2_E_MEMORY : 0;
         break;
     }
+    string_list_free(&names);
+    free(dir);
+    return code;
+}
+
+int store_find_published(const struct run_place *place, char **path_out,
+                         struct m2_error *err)
+{
+    int code = find_by_label(place, path_out, err);
+
+    if (code == 0 && *path_out == NULL)
+        code = find_by_hash(place, path_out, err);
+    if (code == 0 && *path_out != NULL)
+        code = check_identity(*path_out, place->identity, err);
     if (code != 0) {
         free(*path_out);
         *path_out = NULL;
     }
+    return code;
+}
+
+int store_list_hashes(const char *root, const char *name,
+                      struct string_list *out, struct m2_error *err)
+{
+    struct string_list names = {0};
+    char *dir = path_join(root, name, err);
+    int code = dir == NULL ? M2_E_MEMORY : 0;
+
+    if (code == 0 && file_is_dir(dir))
+        code = path_list(dir, M2_E_RESULTS, &names, err);
+    for (size_t i = 0; code == 0 && i < names.count; i++) {
+        const char *run = names.items[i];
+        size_t length = strlen(run);
+
+        if (length > RUN_HASH_LENGTH &&
+            has_hash(run, run + length - RUN_HASH_LENGTH))
+            code = string_list_add(out, run + length - RUN_HASH_LENGTH, err);
+    }
+    string_list_sort(out);
     string_list_free(&names);
     free(dir);
     return code;

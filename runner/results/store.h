@@ -44,6 +44,11 @@ char *store_published_path(const struct run_place *place, const char *label);
 int store_find_published(const struct run_place *place, char **path_out,
                          struct m2_error *err);
 
+/* The hashes that the names of the published runs of an experiment end with,
+ * sorted: a run whose hash is not among them need not be looked for. */
+int store_list_hashes(const char *root, const char *name,
+                      struct string_list *out, struct m2_error *err);
+
 /* Removes what unfinished attempts of a published run left behind, and the
  * owner.json of a publisher that was killed before it could.  Failing harms
  * nobody: a later run tries again. */
