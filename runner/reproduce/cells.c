@@ -11,7 +11,7 @@ const char *cell_shown(const char *cell, char out[CELL_SHOWN_SIZE])
 
     if (*cell == '\0')
         return "(empty)";
-    for (; cell[n] != '\0' && n < CELL_SHOWN_SIZE - 1; n++)
+    for (; n < CELL_SHOWN_SIZE - 1 && cell[n] != '\0'; n++)
         out[n] = cell[n] >= ' ' && cell[n] <= '~' ? cell[n] : '?';
     out[n] = '\0';
     return out;
