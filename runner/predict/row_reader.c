@@ -256,6 +256,24 @@ static bool is_missing(const char *cell)
     return false;
 }
 
+/* A count since 1970 whose unit is told by its size, as the csv source does:
+ * from 1972 to 2200 the largest count of a unit is smaller than the smallest of
+ * the next. */
+static bool read_count(const char *cell, int64_t *out)
+{
+    static const int64_t from = 63072000, until = 7258118400; /* seconds */
+    int64_t count, scale = 1, ns = M2_NS_PER_SECOND;
+
+    if (!number_parse_int(cell, &count))
+        return false;
+    for (; ns > 0; scale *= 1000, ns /= 1000)
+        if (count >= from * scale && count / scale < until) {
+            *out = count * ns;
+            return true;
+        }
+    return false;
+}
+
 static int read_cells(struct row_reader *reader, struct stream_row *row,
                       struct m2_error *err)
 {
@@ -271,10 +289,10 @@ static int read_cells(struct row_reader *reader, struct stream_row *row,
         if (reader->roles[i] == ROLE_CONTRACT)
             row->contract = cell;
         if (reader->roles[i] == ROLE_TIME && !time_parse(cell, &row->time) &&
-            !number_parse_int(cell, &row->time))
+            !read_count(cell, &row->time))
             return m2_fail(err, M2_E_DATA,
                            "%s:%" PRId64 ": '%s' is no time, expected as "
-                           "2024-01-02T03:04:05Z",
+                           "2024-01-02T03:04:05Z or a count since 1970",
                            reader->name, reader->line_number, cell);
         if (reader->roles[i] != ROLE_VALUE)
             continue;

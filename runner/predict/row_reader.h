@@ -2,7 +2,8 @@
  *
  * Columns, in any order: one time under a usual name (time, timestamp, Date,
  * ts_event, timestamp_utc, ...; RFC 3339 with or without zone, seconds or time
- * of day, or whole nanoseconds since 1970); the columns that the features need,
+ * of day, or a whole count since 1970 of seconds, ms, us or ns, told apart by
+ * its size); the columns that the features need,
  * by the names of the run's data; and, where wanted, `instrument`, the name of
  * the series (without it: the run's first), and `contract`, whose change is a
  * break.  Other columns are not looked at.  An empty cell, nan, NA and null are

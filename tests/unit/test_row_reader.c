@@ -101,12 +101,39 @@ static void a_bad_header_is_an_error(void **state)
     }
 }
 
+static void counts_since_1970_have_the_unit_that_their_size_tells(void **state)
+{
+    static const char *const counts[] = {"1704164645", "1704164645000",
+                                         "1704164645000000",
+                                         "1704164645000000000"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        char text[64];
+        struct row_reader *reader;
+        struct stream_row row;
+        struct m2_error err;
+        FILE *file;
+        bool end;
+
+        snprintf(text, sizeof text, "time,close\n%s,1\n", counts[i]);
+        file = fmemopen(text, strlen(text), "r");
+        assert_int_equal(row_reader_open(file, "stdin", &reader, &err), 0);
+        assert_int_equal(row_reader_next(reader, &row, &end, &err), 0);
+        assert_int_equal(row.time, INT64_C(1704164645) * M2_NS_PER_SECOND);
+        row_reader_close(reader);
+        fclose(file);
+    }
+}
+
 static void a_bad_row_is_an_error_with_its_line(void **state)
 {
     static const char *const cases[][2] = {
         {"time,close\n2024-01-02,1\nyesterday,1\n",
          "stdin:3: 'yesterday' is no time, expected as "
-         "2024-01-02T03:04:05Z"},
+         "2024-01-02T03:04:05Z or a count since 1970"},
+        {"time,close\n1969,1\n", "stdin:2: '1969' is no time, expected as "
+                                 "2024-01-02T03:04:05Z or a count since 1970"},
         {"time,close\n2024-01-02,1\n2024-01-03,1O\n",
          "stdin:3: column close: '1O' is no number"},
         {"time,close\n2024-01-02,1\n2024-01-03\n",
@@ -175,6 +202,7 @@ int main(void)
         cmocka_unit_test(cells_are_found_by_the_name_of_their_column),
         cmocka_unit_test(an_input_without_line_breaks_is_not_read_to_its_end),
         cmocka_unit_test(a_bad_header_is_an_error),
+        cmocka_unit_test(counts_since_1970_have_the_unit_that_their_size_tells),
         cmocka_unit_test(a_bad_row_is_an_error_with_its_line),
         cmocka_unit_test(quantiles_of_latencies_are_rounded_up_to_a_bin),
     };
