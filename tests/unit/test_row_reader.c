@@ -132,8 +132,9 @@ static void a_bad_row_is_an_error_with_its_line(void **state)
         {"time,close\n2024-01-02,1\nyesterday,1\n",
          "stdin:3: 'yesterday' is no time, expected as "
          "2024-01-02T03:04:05Z or a count since 1970"},
-        {"time,close\n1969,1\n", "stdin:2: '1969' is no time, expected as "
-                                 "2024-01-02T03:04:05Z or a count since 1970"},
+        {"time,close\n2024-01-02,1\n1969,1\n",
+         "stdin:3: '1969' is no time, expected as "
+         "2024-01-02T03:04:05Z or a count since 1970"},
         {"time,close\n2024-01-02,1\n2024-01-03,1O\n",
          "stdin:3: column close: '1O' is no number"},
         {"time,close\n2024-01-02,1\n2024-01-03\n",
