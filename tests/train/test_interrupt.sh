@@ -9,8 +9,8 @@ sed -i 's/steps: 60,/steps: 1000, log_every: 7,/; s/every: 10/every: 30/' small.
 runs "the whole run" 0 "$M2RUN" run small.yaml -q --results whole
 whole=$(published whole/small)
 
-# a shell makes what it begins in the background deaf to SIGINT
-int=INT hearing="env --default-signal=INT"
+# a shell makes what it begins in the background deaf to SIGINT, nohup to SIGHUP
+int=INT hearing="env --default-signal=INT,HUP"
 if ! $hearing true 2>/dev/null; then
     int=TERM hearing=
 fi
