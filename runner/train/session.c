@@ -7,6 +7,7 @@
 #include "data/scaling.h"
 #include "data/target.h"
 #include "plugins/loader.h"
+#include "util/capacity.h"
 #include "util/number.h"
 
 void session_model_spec(const struct config *config,
@@ -63,8 +64,8 @@ static int check_memory(const struct session *session,
                         const struct model_spec *spec, struct m2_error *err)
 {
     char needed[NUMBER_TEXT_SIZE], there[NUMBER_TEXT_SIZE];
+    uint64_t bytes, has = session->facts.memory_bytes;
     struct model_plan plan;
-    uint64_t bytes;
     int code =
         model_plan(spec, session->device, session->config->dtype, &plan, err);
 
@@ -72,13 +73,17 @@ static int check_memory(const struct session *session,
         return code;
     bytes = plan.parameter_bytes + plan.gradient_bytes + plan.moment_bytes +
             plan.activation_bytes + plan.workspace_bytes;
-    if (session->facts.memory_bytes == 0 ||
-        bytes <= session->facts.memory_bytes)
+    if (session_device_is_host(session)) { /* which knows of no cgroup */
+        uint64_t limit = memory_capacity().limit;
+
+        has = has == 0 || (limit > 0 && limit < has) ? limit : has;
+    }
+    if (has == 0 || bytes <= has)
         return 0;
     return m2_fail(err, M2_E_MEMORY,
                    "the model needs %s, %s has %s; `m2run plan` tells what for",
                    number_print_bytes(bytes, needed), session->facts.name,
-                   number_print_bytes(session->facts.memory_bytes, there));
+                   number_print_bytes(has, there));
 }
 
 int session_open(const struct session_request *request, struct session *out,

@@ -123,6 +123,11 @@ if [ "$(nproc)" -gt 1 ]; then
     contains "so" "$err" "2 at a time on "
 fi
 
+runs "a run that fits into no memory" 1 env M2RUN_MEMORY=60000 "$M2RUN" run \
+    small.yaml device=ref steps=6 --results memory
+contains "is told with both sizes" "$err" ": oom: the model needs "
+contains "before its first step" "$err" "has 58.6 KiB"
+
 # ---- the grace time
 env M2_MOCK=slow=200000 "$M2RUN" run small.yaml "device=$mock" \
     --grace 1 --results grace >"$out" 2>"$err" &
