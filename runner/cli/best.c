@@ -199,7 +199,7 @@ static void print_notes(const struct leaderboard *board,
         log_warning("ranked by %s: that is no score on data the model has not "
                     "seen",
                     board->metric);
-    if (options->sort != NULL && best_sorts_by_test(options->sort))
+    if (options->sort != NULL && best_sorts_by_test(board, options->sort))
         log_warning("sorted by the test part: who chooses by it has no test "
                     "left; ranks are those of the validation part");
 }

@@ -46,13 +46,27 @@ static bool names_score(const char *word, const char *key)
     return *word == *key;
 }
 
+/* "test/loss" for the metric "val/loss": what text calls the column. */
+static bool is_test_title(const struct leaderboard *board, const char *word)
+{
+    const char *slash = strchr(board->metric, '/');
+
+    return slash != NULL && strncmp(word, "test/", 5) == 0 &&
+           strcmp(word + 5, slash + 1) == 0;
+}
+
 /* N_BEST_SCORES: it names none. */
-static enum best_score_id find_score(const char *word)
+static enum best_score_id find_score(const struct leaderboard *board,
+                                     const char *word)
 {
     enum best_score_id id = 0;
 
     if (strcmp(word, "rank") == 0)
         return BEST_RANK;
+    if (strcmp(word, board->metric) == 0)
+        return BEST_METRIC;
+    if (is_test_title(board, word))
+        return BEST_TEST;
     while (id < N_BEST_SCORES && !names_score(word, best_scores[id].key))
         id++;
     return id;
@@ -109,7 +123,7 @@ static void set_value(struct ordered_row *item, const char *key)
 int best_sort(struct leaderboard *board, const char *word, struct m2_error *err)
 {
     bool descending = word[0] == '-';
-    enum best_score_id id = find_score(word + descending);
+    enum best_score_id id = find_score(board, word + descending);
     struct ordered_row *items;
     const char *key = NULL;
     int code = 0;
@@ -137,9 +151,9 @@ int best_sort(struct leaderboard *board, const char *word, struct m2_error *err)
     return 0;
 }
 
-bool best_sorts_by_test(const char *word)
+bool best_sorts_by_test(const struct leaderboard *board, const char *word)
 {
-    enum best_score_id id = find_score(word + (word[0] == '-'));
+    enum best_score_id id = find_score(board, word + (word[0] == '-'));
 
     return id == BEST_TEST || id == BEST_TEST_MSE;
 }

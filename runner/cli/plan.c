@@ -113,6 +113,18 @@ static uint64_t disk_bytes(const struct run_plan *plan,
            TEXT_BYTES;
 }
 
+/* Which of several runs is to blame. */
+static int name_run(const struct plan *plan, size_t i, int code,
+                    struct m2_error *err)
+{
+    struct m2_error cause = *err;
+
+    if (plan->resolved.sweep.n_runs == 1)
+        return code;
+    return m2_fail(err, code, "%s: %.*s", plan->resolved.record.runs[i].label,
+                   (int)(sizeof cause.text - RUN_NAME_SIZE), cause.text);
+}
+
 static int plan_runs(struct plan *plan, struct m2_error *err)
 {
     const struct sweep *sweep = &plan->resolved.sweep;
@@ -125,6 +137,8 @@ static int plan_runs(struct plan *plan, struct m2_error *err)
 
         code = planner_plan(planner, config, plan_threads(plan, config),
                             &run->plan, err);
+        if (code != 0)
+            code = name_run(plan, i, code, err);
         run->disk_bytes = disk_bytes(&run->plan, config);
         run->seconds = NAN;
     }

@@ -148,7 +148,11 @@ struct node *range_values(struct tree *tree, struct place place,
 
     if (!parse_range(value, numbers)) {
         message_error(messages, place,
-                      "a range is range(start,stop,step), without stop itself");
+                      "a range is range(start,stop,step), without stop itself"
+                      "%s",
+                      strchr(value, ')') == NULL
+                          ? "; within {} or [] its commas need quotes"
+                          : "");
         return NULL;
     }
     /* the last one may be there only by rounding */

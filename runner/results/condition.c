@@ -31,12 +31,58 @@ bool run_condition_is(const char *text)
     return length > 0 && text[length] != '\0' && sign_at(text + length) != NULL;
 }
 
+static bool is_order(enum run_relation relation)
+{
+    return relation != RUN_EQUAL && relation != RUN_UNEQUAL;
+}
+
+/* True when runs have values and all of these are numbers. */
+static bool has_only_numbers(const struct run_list *list,
+                             const struct run_key *key)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < list->n; i++) {
+        char buffer[NUMBER_TEXT_SIZE];
+        const char *text = run_key_text(key, &list->entries[i], buffer);
+        double number;
+
+        if (text == NULL || run_text_is_missing(key, text))
+            continue;
+        if (!number_parse_double(text, &number))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* As text every number is below a word, so a slip would keep all the runs. */
+static int check_order(const struct run_list *list, const char *text,
+                       const struct run_condition *condition,
+                       struct m2_error *err)
+{
+    double number;
+
+    if (!is_order(condition->relation) ||
+        number_parse_double(condition->value, &number))
+        return 0;
+    if (*condition->value == '\0')
+        return m2_fail(err, M2_E_USAGE, "'%s': expected a value at its end",
+                       text);
+    if (has_only_numbers(list, &condition->key))
+        return m2_fail(err, M2_E_USAGE,
+                       "'%s': '%s' is a number, expected one in place of '%s'",
+                       text, condition->key.name, condition->value);
+    return 0;
+}
+
 int run_condition_parse(const struct run_list *list, const char *text,
                         struct run_condition *out, struct m2_error *err)
 {
     size_t length = strcspn(text, "<>=!");
     const struct sign *sign = sign_at(text + length);
     char word[sizeof out->key.name];
+    int code;
 
     if (length == 0 || length >= sizeof word || sign == NULL)
         return m2_fail(err, M2_E_USAGE,
@@ -47,7 +93,8 @@ int run_condition_parse(const struct run_list *list, const char *text,
     word[length] = '\0';
     out->relation = sign->relation;
     out->value = text + length + strlen(sign->text);
-    return run_key_find(list, word, &out->key, err);
+    code = run_key_find(list, word, &out->key, err);
+    return code != 0 ? code : check_order(list, text, out, err);
 }
 
 static bool text_equals(const char *text, const char *value)

@@ -46,10 +46,47 @@ static const struct fact *find_fact(const char *name)
 
 /* ---- what a word means ------------------------------------------------- */
 
-static bool is_metric(const char *word)
+static const char *metric_group(const char *word)
 {
-    return strncmp(word, "val/", 4) == 0 || strncmp(word, "test/", 5) == 0 ||
-           strncmp(word, "train/", 6) == 0;
+    return strncmp(word, "val/", 4) == 0     ? "best"
+           : strncmp(word, "test/", 5) == 0  ? "test"
+           : strncmp(word, "train/", 6) == 0 ? "final"
+                                             : NULL;
+}
+
+static bool is_scored(const struct run_list *list, const char *metric)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (run_value(&list->entries[i], metric_group(metric), metric) != NULL)
+            return true;
+    return false;
+}
+
+/* A name that is written today, or that a run of the list has.  While nothing
+ * has been scored yet, a slip must be told from a score to come. */
+static int check_metric(const struct run_list *list, const char *word,
+                        struct m2_error *err)
+{
+    static const char *const scores[] = {"loss",  "mse",      "mae",
+                                         "skill", "rmse_raw", "hit_rate",
+                                         "hit_n", "ic",       "rank_ic"};
+    const char *score = strchr(word, '/') + 1;
+    bool of_training = strcmp(metric_group(word), "final") == 0;
+    struct suggestion near = suggest_start(score);
+
+    for (size_t i = 0; i < (of_training ? 1 : sizeof scores / sizeof *scores);
+         i++) {
+        if (strcmp(scores[i], score) == 0)
+            return 0;
+        suggest_try(&near, scores[i]);
+    }
+    if (is_scored(list, word))
+        return 0;
+    return m2_fail(err, M2_E_USAGE, "no run has a score '%s'%s%.*s%s%s", word,
+                   near.best != NULL ? "; did you mean '" : "",
+                   near.best != NULL ? (int)(score - word) : 0, word,
+                   near.best != NULL ? near.best : "",
+                   near.best != NULL ? "'?" : "");
 }
 
 static bool ends_with(const char *key, const char *ending)
@@ -103,10 +140,10 @@ int run_key_find(const struct run_list *list, const char *word,
     struct setting_list settings;
     int code;
 
-    if (find_fact(word) != NULL || is_metric(word)) {
-        out->kind = is_metric(word) ? RUN_KEY_METRIC : RUN_KEY_FACT;
+    if (find_fact(word) != NULL || metric_group(word) != NULL) {
+        out->kind = find_fact(word) != NULL ? RUN_KEY_FACT : RUN_KEY_METRIC;
         snprintf(out->name, sizeof out->name, "%s", word);
-        return 0;
+        return out->kind == RUN_KEY_FACT ? 0 : check_metric(list, word, err);
     }
     for (size_t i = 0; i < N_FACTS; i++)
         suggest_try(&search.near, facts[i].name);
@@ -256,8 +293,6 @@ const char *run_key_text(const struct run_key *key,
     if (key->kind == RUN_KEY_FACT)
         return fact_text(key->name, entry, buffer);
     if (key->kind == RUN_KEY_METRIC)
-        group = strncmp(key->name, "val/", 4) == 0    ? "best"
-                : strncmp(key->name, "test/", 5) == 0 ? "test"
-                                                      : "final";
+        group = metric_group(key->name);
     return json_text(run_value(entry, group, key->name), buffer);
 }

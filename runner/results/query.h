@@ -51,7 +51,9 @@ enum run_relation {
 /* "state=done", "lr<1e-3", "val/loss<=0.9", "run!=*_s0".  Two numbers are
  * compared as numbers, everything else as text, where = and != take * and ? as
  * patterns.  A run without the value fails every relation but !=, and so does
- * one whose setting or metric is no number where a number is asked for. */
+ * one whose setting or metric is no number where a number is asked for.  An
+ * order needs a value, and a number where all the runs have numbers:
+ * M2_E_USAGE. */
 struct run_condition {
     struct run_key key;
     enum run_relation relation;

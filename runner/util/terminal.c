@@ -155,6 +155,40 @@ size_t terminal_text_width(const char *string)
     return width;
 }
 
+static bool has_ending(const char *key, const char *ending)
+{
+    size_t length = strlen(key), size = strlen(ending);
+
+    return length > size && key[length - size - 1] == '.' &&
+           strcmp(key + length - size, ending) == 0;
+}
+
+static bool fits_another(const struct table_column *columns, size_t n,
+                         size_t own, const char *title)
+{
+    for (size_t c = 0; c < n; c++)
+        if (c != own && (strcmp(column_title(&columns[c]), title) == 0 ||
+                         has_ending(columns[c].key, title)))
+            return true;
+    return false;
+}
+
+/* A title that is the ending of a dotted key takes more of it while another
+ * column has the same: "steps" and "train.steps" are two things. */
+static const char *distinct_title(const struct table_column *columns, size_t n,
+                                  size_t own)
+{
+    const char *title = columns[own].title, *key = columns[own].key;
+
+    if (title == NULL || !has_ending(key, title))
+        return title;
+    title = key + strlen(key) - strlen(title);
+    while (title > key && fits_another(columns, n, own, title))
+        for (title--; title > key && title[-1] != '.';)
+            title--;
+    return title;
+}
+
 int table_init(struct table *table, const struct table_column *columns,
                size_t n_columns, struct m2_error *err)
 {
@@ -163,6 +197,8 @@ int table_init(struct table *table, const struct table_column *columns,
     if (table->columns == NULL)
         return M2_E_MEMORY;
     memcpy(table->columns, columns, n_columns * sizeof *columns);
+    for (size_t c = 0; c < n_columns; c++)
+        table->columns[c].title = distinct_title(columns, n_columns, c);
     return 0;
 }
 

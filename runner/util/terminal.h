@@ -26,7 +26,8 @@ enum table_align { TABLE_LEFT, TABLE_RIGHT };
 
 struct table_column {
     const char *key;   /* CSV header and JSON key */
-    const char *title; /* header of the text form; NULL: the key */
+    const char *title; /* header of the text form; NULL: the key.  An ending of
+                          the key grows while another column has the same */
     enum table_align align;
     bool is_number; /* JSON: unquoted; nan, inf and "-" become null */
 };

@@ -31,6 +31,12 @@ contains "are those of its first value" "$err" \
 contains "and not of the file's" "$out" "windows of 8 rows"
 runs "an embargo longer than a part" 5 "$M2RUN" data exp.yaml embargo=100000
 contains "is told as such" "$err" "(embargo 100000)"
+runs "a sweep of which one run has no window" 5 \
+    "$M2RUN" plan exp.yaml window=8,1000
+contains "names that run" "$err" "error: window-1000_s0: data: no window"
+runs "a sweep over a key that is called like a column" 0 \
+    "$M2RUN" plan exp.yaml train.steps=3,4
+contains "has two titles" "$out" " train.steps  windows  steps "
 runs "a sweep is planned" 0 "$M2RUN" plan exp.yaml d_state=4,8 train.epochs=3 \
     train.steps=null
 contains "with its runs" "$out" "planned: 2 runs (2 configurations, 1 seed)"

@@ -46,6 +46,13 @@ lacks "shows no others" "$out" "wild"
 runs "an experiment by its file" 0 "$M2RUN" ls tiny.yaml 'run=lr-0.001*'
 equal "with a pattern" "$(grep -c tiny "$out")" 1
 runs "an unknown key" 2 "$M2RUN" ls 'optimiser.lr<1'
+runs "an order that meets no number" 2 "$M2RUN" ls 'lr<1e-3x'
+contains "names the slip" "$err" "expected one in place of '1e-3x'"
+runs "a score that does not exist" 2 "$M2RUN" ls 'val/los<1'
+contains "has a suggestion" "$err" "did you mean 'val/loss'?"
+runs "best in the order of a column's title" 0 \
+    "$M2RUN" best tiny --sort -test/loss
+runs "or of the metric's name" 0 "$M2RUN" best tiny --sort val/loss
 runs "as CSV, sorted" 0 "$M2RUN" ls tiny --csv --sort -lr
 equal "header and runs in order" "$(cut -d, -f2 "$out" | sed 's/-[^-]*$//')" \
     "run

@@ -173,6 +173,43 @@ static void conditions_compare_numbers_as_numbers(void **state)
     }
 }
 
+/* As text "0.01" < "1e-3x", so a slip would keep every run. */
+static void an_order_of_numbers_takes_a_number(void **state)
+{
+    static const char *const slips[] = {"optimizer.lr<1e-3x", "seed>=a",
+                                        "best<good", "val/mse>0,5"};
+    struct run_condition condition;
+    struct m2_error err;
+
+    for (size_t i = 0; i < COUNT_OF(slips); i++)
+        assert_fails(run_condition_parse(*state, slips[i], &condition, &err),
+                     M2_E_USAGE, "is a number, expected one in place of", &err);
+    assert_fails(run_condition_parse(*state, "run<", &condition, &err),
+                 M2_E_USAGE, "expected a value", &err);
+    assert_ok(
+        run_condition_parse(*state, "optimizer.lr=1e-*", &condition, &err),
+        &err);
+    assert_ok(run_condition_parse(*state, "run>lr", &condition, &err), &err);
+    assert_ok(run_condition_parse(*state, "reason=", &condition, &err), &err);
+}
+
+static void a_score_by_a_wrong_name_is_no_score_to_come(void **state)
+{
+    static const char *const to_come[] = {"val/ic", "test/hit_rate",
+                                          "train/loss"};
+    struct run_key key;
+    struct m2_error err;
+
+    for (size_t i = 0; i < COUNT_OF(to_come); i++)
+        assert_ok(run_key_find(*state, to_come[i], &key, &err), &err);
+    assert_fails(run_key_find(*state, "val/los", &key, &err), M2_E_USAGE,
+                 "did you mean 'val/loss'?", &err);
+    assert_fails(run_key_find(*state, "train/mse", &key, &err), M2_E_USAGE,
+                 "no run has a score 'train/mse'", &err);
+    assert_fails(run_key_find(*state, "test/", &key, &err), M2_E_USAGE,
+                 "no run has a score 'test/'", &err);
+}
+
 static void a_plain_word_is_no_condition(void **state)
 {
     struct run_condition condition;
@@ -245,6 +282,10 @@ int main(void)
             free_list),
         cmocka_unit_test_setup_teardown(conditions_compare_numbers_as_numbers,
                                         make_list, free_list),
+        cmocka_unit_test_setup_teardown(an_order_of_numbers_takes_a_number,
+                                        make_list, free_list),
+        cmocka_unit_test_setup_teardown(
+            a_score_by_a_wrong_name_is_no_score_to_come, make_list, free_list),
         cmocka_unit_test_setup_teardown(a_plain_word_is_no_condition, make_list,
                                         free_list),
         cmocka_unit_test_setup_teardown(

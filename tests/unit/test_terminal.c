@@ -52,6 +52,31 @@ static void columns_are_aligned(void **state)
     text_free(&out);
 }
 
+static void two_columns_have_two_titles(void **state)
+{
+    static const char run[] = "run.steps", train[] = "a.train.steps",
+                      other[] = "b.train.steps", lone[] = "model.d_state";
+    const struct table_column alike[] = {
+        {.key = "steps"},
+        {.key = run, .title = run + 4},
+        {.key = train, .title = train + 8},
+        {.key = other, .title = other + 8},
+        {.key = lone, .title = lone + 6},
+        {.key = "took", .title = "steps"},
+    };
+    struct m2_error err;
+    struct table table;
+    struct text out = {0};
+
+    (void)state;
+    assert_ok(table_init(&table, alike, COUNT_OF(alike), &err), &err);
+    table_print(&table, &out);
+    assert_string_equal(text_string(&out), "steps  run.steps  a.train.steps  "
+                                           "b.train.steps  d_state  steps\n");
+    text_free(&out);
+    table_free(&table);
+}
+
 static void csv_quotes_where_it_must(void **state)
 {
     struct text out = {0};
@@ -157,6 +182,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(columns_are_aligned, make_table,
                                         free_table),
+        cmocka_unit_test(two_columns_have_two_titles),
         cmocka_unit_test_setup_teardown(csv_quotes_where_it_must, make_table,
                                         free_table),
         cmocka_unit_test_setup_teardown(json_keeps_types_and_missing_values,
