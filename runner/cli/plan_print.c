@@ -144,8 +144,7 @@ static int print_table(const struct plan *plan, struct m2_error *err)
     return code;
 }
 
-/* ---- what it adds up to ---------------------------------------------------
- */
+/* ---- what it adds up to -------------------------------------------------- */
 
 static void print_bytes(const char *what, uint64_t bytes)
 {

@@ -88,8 +88,7 @@ static char *shape_of(const struct plan *plan, size_t i, struct m2_error *err)
     return stolen;
 }
 
-/* ---- processes that measure ------------------------------------------------
- */
+/* ---- processes that measure ---------------------------------------------- */
 
 static int start(struct child *child, const char *config_path,
                  const char *const *numbers, uint64_t memory,

@@ -32,8 +32,7 @@ struct reproduction {
     int exit_code;
 };
 
-/* ---- before
- * ------------------------------------------------------------------ */
+/* ---- before -------------------------------------------------------------- */
 
 /* A look on another device is a look at numbers. */
 static void warn_device(const struct reproduction *job)
@@ -98,8 +97,7 @@ static int choose_end(struct reproduction *job, struct m2_error *err)
     return 0;
 }
 
-/* ---- the new run
- * --------------------------------------------------------------- */
+/* ---- the new run --------------------------------------------------------- */
 
 static int work(struct reproduction *job, struct m2_error *err)
 {
@@ -142,8 +140,7 @@ static int compare(struct reproduction *job, int64_t last_step,
     return difference_find(&request, &job->difference, err);
 }
 
-/* ---- after
- * ------------------------------------------------------------------- */
+/* ---- after --------------------------------------------------------------- */
 
 static int print_report(const struct reproduce_report *report, bool json,
                         struct m2_error *err)
@@ -245,8 +242,7 @@ static int end(struct reproduction *job, struct m2_error *err)
     return code != 0 ? code : conclude(job, err);
 }
 
-/* ---- the command
- * ---------------------------------------------------------------- */
+/* ---- the command --------------------------------------------------------- */
 
 /* config.yaml or run.json are not those of the run: nothing that is computed
  * from them could prove it. */

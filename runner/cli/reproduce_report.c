@@ -41,8 +41,7 @@ static void add_headline(const struct finding *finding, struct text *out)
     text_add_char(out, '\n');
 }
 
-/* ---- nothing differs --------------------------------------------------------
- */
+/* ---- nothing differs ----------------------------------------------------- */
 
 static void add_largest(const struct difference *difference, struct text *out)
 {
@@ -93,8 +92,7 @@ static void add_identical(const struct reproduce_report *report,
     text_add_char(out, '\n');
 }
 
-/* ---- the whole
- * --------------------------------------------------------------- */
+/* ---- the whole ----------------------------------------------------------- */
 
 /* A computation that differs may do so for a reason that is known. */
 static void add_facts(const struct reproduce_report *report, struct text *out)
@@ -164,8 +162,7 @@ void reproduce_write(const struct reproduce_report *report, struct text *out)
     add_facts(report, out);
 }
 
-/* ---- JSON
- * ---------------------------------------------------------------------- */
+/* ---- JSON ---------------------------------------------------------------- */
 
 static json_t *finding_object(const struct finding *finding)
 {

@@ -30,8 +30,7 @@ static const char *text_at(const struct run_entry *entry, const char *group,
     return json_string_value(run_value(entry, group, key));
 }
 
-/* ---- run.json --------------------------------------------------------------
- */
+/* ---- run.json ------------------------------------------------------------ */
 
 static int check_entry(struct recorded_run *run, struct m2_error *err)
 {
@@ -59,8 +58,7 @@ static int check_entry(struct recorded_run *run, struct m2_error *err)
     return 0;
 }
 
-/* ---- how far its files go ---------------------------------------------------
- */
+/* ---- how far its files go ------------------------------------------------ */
 
 /* Steps of the first and the last row of metrics.csv; 0: none that is known. */
 static void find_rows(const char *path, int64_t *first, int64_t *last)
@@ -118,8 +116,7 @@ static int find_last_step(struct recorded_run *run, struct m2_error *err)
                    reason != NULL && *reason != '\0' ? reason : "no reason");
 }
 
-/* ---- overrides -------------------------------------------------------------
- */
+/* ---- overrides ----------------------------------------------------------- */
 
 /* "seed: 7, recorded 0" for the first few keys whose texts differ; `allowed`
  * ones (NULL-terminated) do not count. */
@@ -177,8 +174,7 @@ static int check_overrides(const struct recorded_run *run,
     return code;
 }
 
-/* ---- the identity ----------------------------------------------------------
- */
+/* ---- the identity -------------------------------------------------------- */
 
 static int hash_init_from(const struct config *config,
                           char out[SHA256_HEX_SIZE], struct m2_error *err)
@@ -289,8 +285,7 @@ static int check_identity(struct recorded_run *run,
     return code;
 }
 
-/* ---- the run ---------------------------------------------------------------
- */
+/* ---- the run ------------------------------------------------------------- */
 
 static int check_config(struct recorded_run *run, const char *config,
                         struct m2_error *err)

@@ -176,8 +176,7 @@ static void take_traces(struct comparison *comparison, bool agreeing)
     }
 }
 
-/* ---- the whole ------------------------------------------------------------
- */
+/* ---- the whole ----------------------------------------------------------- */
 
 static int load_records(struct comparison *comparison, struct m2_error *err)
 {

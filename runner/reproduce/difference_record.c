@@ -7,8 +7,7 @@
 
 static const char file_name[] = "run.json";
 
-/* ---- single values ----------------------------------------------------------
- */
+/* ---- single values ------------------------------------------------------- */
 
 static json_t *value_of(const struct comparison *comparison, int side,
                         const char *key)
@@ -47,8 +46,7 @@ static const char *text_of(const struct comparison *comparison, int side,
     return text != NULL ? text : "";
 }
 
-/* ---- scores -----------------------------------------------------------------
- */
+/* ---- scores -------------------------------------------------------------- */
 
 /* Numbers below one key, which differ and how many there are. */
 struct score_walk {
@@ -138,8 +136,7 @@ static int compare_group(struct comparison *comparison, const char *group,
     return code;
 }
 
-/* ---- how it ended
- * ------------------------------------------------------------ */
+/* ---- how it ended -------------------------------------------------------- */
 
 /* "diverged at step 12 (the reason)" */
 static void add_end(const struct comparison *comparison, int side,

@@ -19,8 +19,7 @@ struct row_walk {
     bool told_computed;     /* the first row that differs was told */
 };
 
-/* ---- cells -----------------------------------------------------------------
- */
+/* ---- cells --------------------------------------------------------------- */
 
 static const char *column_name(const struct row_walk *walk, size_t column)
 {
@@ -68,8 +67,7 @@ static void add_cells(const struct row_walk *walk, size_t column,
             b));
 }
 
-/* ---- a row that was computed differently -----------------------------------
- */
+/* ---- a row that was computed differently --------------------------------- */
 
 /* Which step was the first, where that is not the row's. */
 static void add_first_step(const struct comparison *comparison, int64_t step,
@@ -120,8 +118,7 @@ static int tell_computed(struct row_walk *walk, const struct row_pair *pair,
     return code;
 }
 
-/* ---- a row whose computation is proven to be the same -----------------------
- */
+/* ---- a row whose computation is proven to be the same -------------------- */
 
 /* Scores are not in the trace.  Where run.json has the same ones, or most rows
  * differ, they were computed that way; one cell among many was altered. */
@@ -205,8 +202,7 @@ static int tell_proven(struct row_walk *walk, const struct row_pair *pair,
     return code;
 }
 
-/* ---- rows ------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------- */
 
 /* Was the training up to this row proven to be the same?  With a tolerance
  * nothing is. */
@@ -304,8 +300,7 @@ static int tell_missing(struct row_walk *walk, const struct row_pair *pair,
         "on");
 }
 
-/* ---- the table -------------------------------------------------------------
- */
+/* ---- the table ----------------------------------------------------------- */
 
 /* A column that only one has is a note, two in one place are a name altered. */
 static int match_columns(struct row_walk *walk, struct m2_error *err)

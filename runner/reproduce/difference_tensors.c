@@ -15,8 +15,7 @@ struct tensor_result {
                                    shape */
 };
 
-/* ---- tensors ---------------------------------------------------------------
- */
+/* ---- tensors ------------------------------------------------------------- */
 
 static bool is_moment(const struct st_tensor *tensor)
 {
@@ -143,8 +142,7 @@ static void compare_files(struct comparison *comparison,
                   b->n_tensors);
 }
 
-/* ---- a checkpoint ----------------------------------------------------------
- */
+/* ---- a checkpoint -------------------------------------------------------- */
 
 static void add_share(const struct tensor_result *result, struct text *out)
 {

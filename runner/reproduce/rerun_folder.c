@@ -48,8 +48,7 @@ static int beside_find(const struct rerun_request *request, struct beside *out,
     return code;
 }
 
-/* ---- what was begun --------------------------------------------------------
- */
+/* ---- what was begun ------------------------------------------------------ */
 
 /* Program and request: only the same may go on where another has stopped. */
 static int begun_text(const struct rerun_request *request, struct text *out,
@@ -85,8 +84,7 @@ static bool was_begun(const char *work, const struct text *begun)
     return same;
 }
 
-/* ---- leftovers -------------------------------------------------------------
- */
+/* ---- leftovers ----------------------------------------------------------- */
 
 static void note_alive(void *context, const struct owner *owner)
 {
@@ -156,8 +154,7 @@ static int look_around(const struct rerun_request *request,
     return code;
 }
 
-/* ---- a new one -------------------------------------------------------------
- */
+/* ---- a new one ----------------------------------------------------------- */
 
 /* mkdir succeeds for one process only: that is what makes the number ours. */
 static int make_folder(const struct beside *beside, char **path_out,
@@ -244,8 +241,7 @@ void rerun_folder_close(struct rerun_folder *folder)
     free(folder->work);
 }
 
-/* ---- the end ---------------------------------------------------------------
- */
+/* ---- the end ------------------------------------------------------------- */
 
 static int move_file(const char *from_dir, const char *to_dir, const char *name,
                      struct m2_error *err)

@@ -44,8 +44,7 @@ int64_t rows_find(const struct comparison *comparison, int64_t step)
                                                                 : -1;
 }
 
-/* ---- reading --------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------- */
 
 static int fill_steps(struct run_rows *rows, const char *path,
                       struct m2_error *err)
@@ -119,8 +118,7 @@ static int read_side(struct comparison *comparison, int side, const char *dir,
     return code;
 }
 
-/* ---- pairing ---------------------------------------------------------------
- */
+/* ---- pairing ------------------------------------------------------------- */
 
 static bool has_step(const struct run_rows *rows, size_t from, int64_t step)
 {

@@ -57,8 +57,7 @@ struct trials {
     bool is_wrong;
 };
 
-/* ---- one distribution -----------------------------------------------------
- */
+/* ---- one distribution ---------------------------------------------------- */
 
 enum number_kind { NUMBER_NONE, NUMBER_WHOLE, NUMBER_REAL };
 

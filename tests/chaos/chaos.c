@@ -56,8 +56,7 @@ struct chaos {
     bool failed;
 };
 
-/* ---- chance ---------------------------------------------------------------
- */
+/* ---- chance -------------------------------------------------------------- */
 
 /* The next number below `below`: a function of seed and how many before. */
 static long draw(struct chaos *chaos, long below)
@@ -77,8 +76,7 @@ static long setting(const char *name, long otherwise)
     return text != NULL ? atol(text) : otherwise;
 }
 
-/* ---- invocations ----------------------------------------------------------
- */
+/* ---- invocations --------------------------------------------------------- */
 
 static pid_t start(const struct chaos *chaos, const char *results,
                    const char *jobs, const char *option)
@@ -163,8 +161,7 @@ static bool all_done(const struct chaos *chaos)
     return true;
 }
 
-/* ---- faults ---------------------------------------------------------------
- */
+/* ---- faults -------------------------------------------------------------- */
 
 static void continue_stopped(struct chaos *chaos, bool all)
 {
@@ -261,8 +258,7 @@ static void run_chaos(struct chaos *chaos)
     }
 }
 
-/* ---- the whole ------------------------------------------------------------
- */
+/* ---- the whole ----------------------------------------------------------- */
 
 static void end_all(struct chaos *chaos)
 {

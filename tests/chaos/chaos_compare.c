@@ -26,8 +26,7 @@ static bool is_run(const char *name)
     return name[0] != '.' && strncmp(name, "sweep-", 6) != 0;
 }
 
-/* ---- published once -------------------------------------------------------
- */
+/* ---- published once ------------------------------------------------------ */
 
 /* The folders seen so far: one that was published again is another one. */
 static struct {
@@ -67,8 +66,7 @@ bool chaos_published_again(const char *dir)
     return again;
 }
 
-/* ---- the same bytes -------------------------------------------------------
- */
+/* ---- the same bytes ------------------------------------------------------ */
 
 static bool same_file(const char *whole, const char *other, const char *name)
 {

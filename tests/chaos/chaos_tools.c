@@ -13,8 +13,7 @@
 
 #define DISK_SIZE "size=8m"
 
-/* ---- processes ------------------------------------------------------------
- */
+/* ---- processes ----------------------------------------------------------- */
 
 /* Fields 2 to 4 of /proc/PID/stat: (name) state parent. */
 static pid_t parent_of(pid_t pid, char *state_out)
@@ -61,8 +60,7 @@ int chaos_victims(pid_t victims[CHAOS_MAX_VICTIMS])
     return n;
 }
 
-/* ---- the experiment -------------------------------------------------------
- */
+/* ---- the experiment ------------------------------------------------------ */
 
 bool chaos_write_experiment(const struct chaos_plan *plan, const char *dir)
 {
@@ -93,8 +91,7 @@ bool chaos_write_experiment(const struct chaos_plan *plan, const char *dir)
     return fclose(file) == 0;
 }
 
-/* ---- the disk -------------------------------------------------------------
- */
+/* ---- the disk ------------------------------------------------------------ */
 
 bool chaos_mount(const char *dir)
 {

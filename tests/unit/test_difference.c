@@ -70,8 +70,7 @@ static int close_fixture(void **state)
     return 0;
 }
 
-/* ---- checkpoints ------------------------------------------------------------
- */
+/* ---- checkpoints --------------------------------------------------------- */
 
 struct fake {
     const char *name, *step, *trace, *bytes, *identity;
@@ -137,8 +136,7 @@ static void damage(const struct fixture *f)
     fclose(file);
 }
 
-/* ---- comparing
- * ---------------------------------------------------------------- */
+/* ---- comparing ----------------------------------------------------------- */
 
 static void find(const struct fixture *f, struct difference_request request,
                  struct difference *out)

@@ -70,8 +70,7 @@ static void the_first_trials_of_every_distribution_never_change(void **state)
     assert_true(checked >= 17);
 }
 
-/* ---- what a draw does not depend on ---------------------------------------
- */
+/* ---- what a draw does not depend on -------------------------------------- */
 
 static void assert_same_draws(const struct expanded *a,
                               const struct expanded *b, size_t n)
@@ -158,8 +157,7 @@ static void another_seed_draws_other_trials(void **state)
     finish(&other);
 }
 
-/* ---- what draws are -------------------------------------------------------
- */
+/* ---- what draws are ------------------------------------------------------ */
 
 static void an_integer_key_draws_integers_whatever_the_spelling(void **state)
 {
