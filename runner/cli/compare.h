@@ -33,9 +33,9 @@ struct comparison {
 
 /* Looks at 2 to COMPARE_MAX_RUNS runs, which must outlive it.  Settings and
  * facts that are the same in all runs, and all but the mse of the naive
- * forecasts, only with `all`; paths, threads and the
- * like are settings here, too: they may explain a time.  A fact that a run's
- * version did not record yet is no difference. */
+ * forecasts, only with `all`; paths, threads and the like are settings here,
+ * too: they may explain a time.  A fact that a run's version did not record
+ * yet is no difference. */
 int comparison_make(const struct run_list *runs, bool all,
                     struct comparison *out, struct m2_error *err);
 void comparison_free(struct comparison *comparison);

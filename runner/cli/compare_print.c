@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/compare.h"
-#include "util/memory.h"
+#include "util/json.h"
 #include "util/number.h"
 #include "util/terminal.h"
 
@@ -252,12 +252,12 @@ int compare_print(const struct comparison *comparison, size_t width,
 
 /* ---- for programs -------------------------------------------------------- */
 
-static char *run_name(const struct run_entry *entry)
+static char *run_name(const struct run_entry *entry, struct m2_error *err)
 {
     struct text name = {0};
 
     text_addf(&name, "%s/%s", entry->experiment, entry->run);
-    return text_steal(&name, NULL);
+    return text_steal(&name, err);
 }
 
 static int add_csv_row(struct table *table, const struct comparison *comparison,
@@ -290,15 +290,17 @@ int compare_csv(const struct comparison *comparison, struct text *out,
     struct table_column columns[COMPARE_MAX_RUNS + 3] = {{.key = "section"},
                                                          {.key = "key"}};
     char *names[COMPARE_MAX_RUNS] = {0};
-    struct table table;
-    int code;
+    struct table table = {0};
+    int code = 0;
 
-    for (size_t i = 0; i < runs->n; i++) {
-        names[i] = run_name(&runs->entries[i]);
-        columns[i + 2].key = names[i] != NULL ? names[i] : "";
+    for (size_t i = 0; code == 0 && i < runs->n; i++) {
+        names[i] = run_name(&runs->entries[i], err);
+        columns[i + 2].key = names[i];
+        code = names[i] == NULL ? M2_E_MEMORY : 0;
     }
     columns[runs->n + 2].key = "best";
-    code = table_init(&table, columns, runs->n + 3, err);
+    if (code == 0)
+        code = table_init(&table, columns, runs->n + 3, err);
     for (size_t r = 0; code == 0 && r < comparison->n; r++)
         code = add_csv_row(&table, comparison, &comparison->rows[r], err);
     if (code == 0)
@@ -325,34 +327,63 @@ static json_t *json_of(const char *value)
     return text_is_utf8(value) ? json_string(value) : json_null();
 }
 
-static json_t *row_json(const struct comparison *comparison,
-                        const struct compare_row *row)
+static json_t *values_list(const struct compare_row *row, size_t n_runs)
 {
-    json_t *values = json_array(), *best = json_array();
+    json_t *list = json_array();
+    bool ok = list != NULL;
 
-    for (size_t i = 0; i < comparison->runs->n; i++) {
-        json_array_append_new(values, json_of(row->values[i]));
+    for (size_t i = 0; ok && i < n_runs; i++)
+        ok = json_append(list, json_of(row->values[i]));
+    return ok ? list : json_drop(list);
+}
+
+static json_t *best_list(const struct compare_row *row, size_t n_runs)
+{
+    json_t *list = json_array();
+    bool ok = list != NULL;
+
+    for (size_t i = 0; ok && i < n_runs; i++)
         if ((row->best >> i & 1) != 0)
-            json_array_append_new(best, json_integer((json_int_t)i));
-    }
-    return json_pack("{s:s, s:s, s:o, s:b, s:o}", "section",
-                     compare_section_names[row->section], "key", row->key,
-                     "values", values, "differs", row->differs, "best", best);
+            ok = json_append(list, json_integer((json_int_t)i));
+    return ok ? list : json_drop(list);
+}
+
+static json_t *row_object(const struct compare_row *row, size_t n_runs)
+{
+    struct json_builder object = json_build();
+
+    json_add_text(&object, "section", compare_section_names[row->section]);
+    json_add_text(&object, "key", row->key);
+    json_add(&object, "values", values_list(row, n_runs));
+    json_add(&object, "differs", json_boolean(row->differs));
+    json_add(&object, "best", best_list(row, n_runs));
+    return json_built(&object);
+}
+
+static json_t *run_object(const struct run_entry *entry)
+{
+    struct json_builder object = json_build();
+
+    json_add_text(&object, "experiment", entry->experiment);
+    json_add_text(&object, "run", entry->run);
+    json_add_text(&object, "state", entry->state);
+    json_add_text(&object, "path", entry->path);
+    return json_built(&object);
 }
 
 json_t *compare_json(const struct comparison *comparison)
 {
+    const struct run_list *list = comparison->runs;
     json_t *runs = json_array(), *rows = json_array();
+    struct json_builder object = json_build();
+    bool ok = runs != NULL && rows != NULL;
 
-    for (size_t i = 0; i < comparison->runs->n; i++) {
-        const struct run_entry *entry = &comparison->runs->entries[i];
-
-        json_array_append_new(
-            runs, json_pack("{s:s, s:s, s:s, s:s}", "experiment",
-                            entry->experiment, "run", entry->run, "state",
-                            entry->state, "path", entry->path));
-    }
-    for (size_t r = 0; r < comparison->n; r++)
-        json_array_append_new(rows, row_json(comparison, &comparison->rows[r]));
-    return json_pack("{s:o, s:o}", "runs", runs, "rows", rows);
+    for (size_t i = 0; ok && i < list->n; i++)
+        ok = json_append(runs, run_object(&list->entries[i]));
+    for (size_t r = 0; ok && r < comparison->n; r++)
+        ok = json_append(rows, row_object(&comparison->rows[r], list->n));
+    object.failed = object.failed || !ok;
+    json_add(&object, "runs", runs);
+    json_add(&object, "rows", rows);
+    return json_built(&object);
 }

@@ -9,13 +9,17 @@
 #include "results/settings.h"
 #include "util/memory.h"
 
+static void free_row(struct compare_row *row)
+{
+    free(row->key);
+    for (size_t i = 0; i < COMPARE_MAX_RUNS; i++)
+        free(row->values[i]);
+}
+
 void comparison_free(struct comparison *comparison)
 {
-    for (size_t r = 0; r < comparison->n; r++) {
-        free(comparison->rows[r].key);
-        for (size_t i = 0; i < COMPARE_MAX_RUNS; i++)
-            free(comparison->rows[r].values[i]);
-    }
+    for (size_t r = 0; r < comparison->n; r++)
+        free_row(&comparison->rows[r]);
     free(comparison->rows);
     *comparison = (struct comparison){0};
 }
@@ -275,13 +279,6 @@ static unsigned best_of(const struct compare_row *row, size_t n_runs)
             bits |= 1u << i;
     }
     return bits;
-}
-
-static void free_row(struct compare_row *row)
-{
-    free(row->key);
-    for (size_t i = 0; i < COMPARE_MAX_RUNS; i++)
-        free(row->values[i]);
 }
 
 /* For most readers what is the same in all runs is noise, and so are the

@@ -280,28 +280,37 @@ static json_t *bytes_json(const struct planned_run *run)
         {"process", p->process_bytes},
         {"disk", run->disk_bytes},
     };
-    json_t *object = json_object();
+    struct json_builder object = json_build();
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        json_object_set_new(object, kinds[i].key,
-                            json_integer((json_int_t)kinds[i].bytes));
-    return object;
+        json_add_integer(&object, kinds[i].key, (int64_t)kinds[i].bytes);
+    return json_built(&object);
 }
 
-static json_t *settings_of(const struct plan *plan, size_t i)
+static json_t *settings_object(const struct plan *plan, size_t i)
 {
     const struct sweep *sweep = &plan->resolved.sweep;
-    json_t *settings = json_object();
+    struct json_builder settings = json_build();
     struct text text = {0};
 
     for (size_t k = 0; k < sweep->n_axes; k++) {
         text_clear(&text);
         add_setting(plan, i, k, &text);
-        json_object_set_new(settings, sweep->runs[i].settings[k].key,
-                            json_string(text_string(&text)));
+        settings.failed = settings.failed || text.failed;
+        json_add_text(&settings, sweep->runs[i].settings[k].key,
+                      text_string(&text));
     }
     text_free(&text);
-    return settings;
+    return json_built(&settings);
+}
+
+static json_t *windows_object(const struct run_plan *plan)
+{
+    struct json_builder windows = json_build();
+
+    for (int part = 0; part < N_PARTS; part++)
+        json_add_integer(&windows, part_names[part], plan->windows[part]);
+    return json_built(&windows);
 }
 
 static json_t *run_json(const struct plan *plan, size_t i)
@@ -310,20 +319,17 @@ static json_t *run_json(const struct plan *plan, size_t i)
     const struct planned_run *run = &plan->runs[i];
     const struct run_plan *p = &run->plan;
     char name[RUN_NAME_SIZE];
-    json_t *windows = json_object();
 
     plan_run_name(plan, i, name);
-    for (int part = 0; part < N_PARTS; part++)
-        json_object_set_new(windows, part_names[part],
-                            json_integer(p->windows[part]));
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:o, s:I, s:o, s:I, s:o, s:I, s:I, s:f, s:f, "
         "s:o, s:o}",
         "run", name, "identity", record->identity, "state", run->state,
         "action", policy_action_name(run->action), "settings",
-        settings_of(plan, i), "rows", (json_int_t)p->rows, "windows", windows,
-        "steps", (json_int_t)p->steps, "epochs", json_number_or_null(p->epochs),
-        "steps_per_epoch", (json_int_t)p->steps_per_epoch, "parameters",
+        settings_object(plan, i), "rows", (json_int_t)p->rows, "windows",
+        windows_object(p), "steps", (json_int_t)p->steps, "epochs",
+        json_number_or_null(p->epochs), "steps_per_epoch",
+        (json_int_t)p->steps_per_epoch, "parameters",
         (json_int_t)p->model.n_parameters, "step_flops", p->model.step_flops,
         "forward_flops", p->model.forward_flops, "bytes", bytes_json(run),
         "seconds", json_number_or_null(run->seconds));
@@ -345,24 +351,41 @@ static json_t *needs_json(const struct plan *plan)
         json_number_or_null(plan->wall_s));
 }
 
+static json_t *runs_list(const struct plan *plan)
+{
+    json_t *list = json_array();
+    bool ok = list != NULL;
+
+    for (size_t i = 0; ok && i < plan->resolved.sweep.n_runs; i++)
+        ok = json_append(list, run_json(plan, i));
+    return ok ? list : json_drop(list);
+}
+
+/* One of them may quote the results folder. */
+static json_t *problems_list(const struct plan *plan)
+{
+    json_t *list = json_array();
+    bool ok = list != NULL;
+
+    for (size_t i = 0; ok && i < plan->problems.count; i++)
+        ok = json_append(list, json_any_text(plan->problems.items[i]));
+    return ok ? list : json_drop(list);
+}
+
 static int print_runs_json(const struct plan *plan, struct m2_error *err)
 {
     const struct sweep *sweep = &plan->resolved.sweep;
-    json_t *list = json_array(), *problems = json_array();
 
-    for (size_t i = 0; i < sweep->n_runs; i++)
-        json_array_append_new(list, run_json(plan, i));
-    for (size_t i = 0; i < plan->problems.count; i++)
-        json_array_append_new(problems, json_string(plan->problems.items[i]));
     return print_json(
-        json_pack(
-            "{s:s, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:o, s:o, s:o}", "name",
-            plan->resolved.experiment.config.name, "configurations",
-            (json_int_t)sweep->n_points, "seeds", (json_int_t)sweep->n_seeds,
-            "excluded_points", (json_int_t)sweep->n_excluded, "folded_runs",
-            (json_int_t)sweep->n_folded, "to_do", (json_int_t)plan->n_to_do,
-            "jobs", plan->jobs, "threads", plan->threads, "needs",
-            needs_json(plan), "problems", problems, "runs", list),
+        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:o, s:o, s:o}",
+                  "name", plan->resolved.experiment.config.name,
+                  "configurations", (json_int_t)sweep->n_points, "seeds",
+                  (json_int_t)sweep->n_seeds, "excluded_points",
+                  (json_int_t)sweep->n_excluded, "folded_runs",
+                  (json_int_t)sweep->n_folded, "to_do",
+                  (json_int_t)plan->n_to_do, "jobs", plan->jobs, "threads",
+                  plan->threads, "needs", needs_json(plan), "problems",
+                  problems_list(plan), "runs", runs_list(plan)),
         err);
 }
 

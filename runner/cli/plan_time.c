@@ -20,8 +20,8 @@
 
 #include "cli/plan.h"
 #include "config/identity.h"
-#include "schedule/pool.h"
 #include "schedule/child.h"
+#include "schedule/pool.h"
 #include "util/file.h"
 #include "util/log.h"
 #include "util/memory.h"

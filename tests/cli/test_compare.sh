@@ -119,6 +119,11 @@ contains "facts, too" "$out" "backend.numerics"
 runs "as JSON" 0 "$M2RUN" compare 0000000000a0 0000000000b1 --json
 equal "runs are named" "$(json "$out" runs 1 state)" diverged
 equal "sections, too" "$(json "$out" rows 0 section)" run
+odd=$(printf 'r\377')
+cp -r results "$odd"
+runs "as JSON, in a folder that is no UTF-8" 0 "$M2RUN" compare \
+    --results "$odd" 0000000000a0 0000000000b1 --json
+equal "no run is lost" "$(json "$out" runs 1 state)" diverged
 runs "columns that do not fit" 0 env COLUMNS=48 "$M2RUN" compare \
     results/grid/lr-0.1_s*/ results/grid/lr-0.01_s*/
 equal "stand below" "$(grep -c '^  state' "$out")" 3
