@@ -153,8 +153,7 @@ void reproduce_write(const struct reproduce_report *report, struct text *out)
         text_add_char(out, '\n');
     }
     if (difference->differs && report->tolerance > 0) {
-        text_add(out, "  ");
-        text_add(out, "outside the tolerance");
+        text_add(out, "  outside the tolerance");
         add_largest(difference, out);
         text_add_char(out, '\n');
     }

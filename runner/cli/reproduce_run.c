@@ -154,7 +154,9 @@ static int check_overrides(const struct recorded_run *run,
     struct text text = {0};
     int code = 0;
 
-    if (experiment->n_axes > 0 || experiment->sweep != NULL)
+    if (now == NULL || then == NULL)
+        code = m2_fail(err, M2_E_MEMORY, "out of memory");
+    else if (experiment->n_axes > 0 || experiment->sweep != NULL)
         code = m2_fail(err, M2_E_USAGE,
                        "reproduce: one run is repeated: no "
                        "lists of values, no sweep");
@@ -209,7 +211,9 @@ static int explain_identity(struct recorded_run *run,
                               allowed, &keys);
     int code = 0;
 
-    if (n == 0 && *init_sha256 != '\0')
+    if (now == NULL)
+        code = m2_fail(err, M2_E_MEMORY, "out of memory");
+    else if (n == 0 && *init_sha256 != '\0')
         code = m2_fail(err, M2_E_DATA,
                        "model.init_from: %s (sha256 %s) is not the file that "
                        "the run began from: with it the identity is %.12s, the "
