@@ -21,9 +21,9 @@ struct best_options {
 /* What the word of the command line stands for. */
 struct best_scope {
     char *root;
-    char *name;         /* experiment; NULL: all */
-    bool is_sweep;      /* only the runs of a file's sweep */
-    char (*hashes)[16]; /* sorted, of these runs */
+    char *name;                          /* experiment; NULL: all */
+    bool is_sweep;                       /* only the runs of a file's sweep */
+    char (*hashes)[RUN_HASH_LENGTH + 1]; /* sorted, of these runs */
     size_t n_hashes;
     size_t n_seeds; /* that differ in the sweep */
 };
@@ -126,10 +126,7 @@ static int find_scope(const struct best_options *options,
 static bool is_in_scope(const struct best_scope *scope,
                         const struct run_entry *entry)
 {
-    const char *dash = strrchr(entry->run, '-');
-
-    return dash != NULL &&
-           bsearch(dash + 1, scope->hashes, scope->n_hashes,
+    return bsearch(run_name_hash(entry->run), scope->hashes, scope->n_hashes,
                    sizeof *scope->hashes, compare_hashes) != NULL;
 }
 

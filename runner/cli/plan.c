@@ -13,8 +13,7 @@ void plan_run_name(const struct plan *plan, size_t i, char out[RUN_NAME_SIZE])
 {
     const struct record_run *run = &plan->resolved.record.runs[i];
 
-    snprintf(out, RUN_NAME_SIZE, "%s-%.*s", run->label, RUN_HASH_LENGTH,
-             run->identity);
+    run_name_print(run->label, run->identity, out);
 }
 
 int plan_threads(const struct plan *plan, const struct config *config)
@@ -24,27 +23,18 @@ int plan_threads(const struct plan *plan, const struct config *config)
 
 /* ---- states ------------------------------------------------------------- */
 
-/* Folders end with the start of the identity. */
-static const char *hash_of(const struct run_entry *entry)
-{
-    size_t length = strlen(entry->run);
-
-    return entry->run +
-           (length > RUN_HASH_LENGTH ? length - RUN_HASH_LENGTH : 0);
-}
-
 static int compare_hashes(const void *left, const void *right)
 {
     const struct run_entry *const *a = left, *const *b = right;
 
-    return strcmp(hash_of(*a), hash_of(*b));
+    return strcmp(run_name_hash((*a)->run), run_name_hash((*b)->run));
 }
 
 static int compare_identity(const void *identity, const void *entry)
 {
     const struct run_entry *const *found = entry;
 
-    return strncmp(identity, hash_of(*found), RUN_HASH_LENGTH);
+    return strncmp(identity, run_name_hash((*found)->run), RUN_HASH_LENGTH);
 }
 
 /* Whether `run` would work each: what is published is skipped. */

@@ -50,7 +50,6 @@ struct plan {
 };
 
 /* "LABEL-HASH12", the run's folder. */
-#define RUN_NAME_SIZE (RUN_LABEL_MAX + RUN_HASH_LENGTH + 2)
 void plan_run_name(const struct plan *plan, size_t i, char out[RUN_NAME_SIZE]);
 
 /* Threads of one run. */

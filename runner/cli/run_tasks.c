@@ -79,15 +79,6 @@ static int look_for_published(const struct resolved_sweep *resolved, size_t i,
     return code;
 }
 
-static bool is_named(const struct run_entry *entry, const char *identity)
-{
-    size_t length = strlen(entry->run);
-
-    return length > RUN_HASH_LENGTH &&
-           strncmp(entry->run + length - RUN_HASH_LENGTH, identity,
-                   RUN_HASH_LENGTH) == 0;
-}
-
 /* Attempts that nobody works on are set aside with --fresh; those of others
  * are not ours to begin again. */
 static int look_for_attempts(const struct resolved_sweep *resolved,
@@ -101,7 +92,8 @@ static int look_for_attempts(const struct resolved_sweep *resolved,
 
     for (size_t k = 0; code == 0 && k < unfinished.n; k++)
         for (size_t i = 0; i < record->n_runs; i++)
-            if (is_named(&unfinished.entries[k], record->runs[i].identity))
+            if (strncmp(run_name_hash(unfinished.entries[k].run),
+                        record->runs[i].identity, RUN_HASH_LENGTH) == 0)
                 tasks[i].fresh =
                     policy_action(&choice->policy,
                                   unfinished.entries[k].state) == ACTION_ANEW;

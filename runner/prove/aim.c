@@ -35,12 +35,11 @@ static char *newest_metrics(const struct run_place *place, int *number_out)
     *number_out = 0;
     if (active != NULL && file_is_dir(active))
         path_list(active, M2_E_RESULTS, &names, NULL);
-    for (size_t i = names.count; *number_out == 0 && i-- > 0;)
-        if (strlen(names.items[i]) == 4 &&
-            strspn(names.items[i], "0123456789") == 4) {
-            *number_out = atoi(names.items[i]);
+    for (size_t i = names.count; *number_out == 0 && i-- > 0;) {
+        *number_out = store_attempt_number(names.items[i]);
+        if (*number_out > 0)
             text_addf(&text, "%s/%s/metrics.csv", active, names.items[i]);
-        }
+    }
     free(active);
     string_list_free(&names);
     return text.length > 0 ? text_steal(&text, NULL) : NULL;

@@ -88,8 +88,7 @@ static int find_attempt(const struct rerun_request *request,
     if (code == 0 && file_is_dir(active))
         code = path_list(active, M2_E_RESULTS, &names, err);
     for (size_t i = names.count; code == 0 && *out == NULL && i > 0; i--)
-        if (strspn(names.items[i - 1], "0123456789") ==
-            strlen(names.items[i - 1])) {
+        if (store_attempt_number(names.items[i - 1]) > 0) {
             *out = path_join(active, names.items[i - 1], err);
             code = *out == NULL ? M2_E_MEMORY : 0;
         }

@@ -188,17 +188,16 @@ int aside_published(const struct run_place *place, const char *token,
 int aside_attempts(struct attempt *attempt, size_t *n_out, struct m2_error *err)
 {
     char *experiment = store_experiment_path(&attempt->place);
-    struct text run = {0};
+    char run[RUN_NAME_SIZE];
     int code =
         experiment == NULL ? m2_fail(err, M2_E_MEMORY, "out of memory") : 0;
 
     *n_out = 0;
-    text_addf(&run, "%s-%.*s", attempt->label, RUN_HASH_LENGTH,
-              attempt->identity);
+    run_name_print(attempt->label, attempt->identity, run);
     for (char **dir = attempt->earlier; code == 0 && *dir != NULL; dir++) {
         char *path = NULL;
 
-        code = move(*dir, experiment, text_string(&run), &path, err);
+        code = move(*dir, experiment, run, &path, err);
         *n_out += code == 0;
         free(path);
     }
@@ -206,7 +205,6 @@ int aside_attempts(struct attempt *attempt, size_t *n_out, struct m2_error *err)
         free(*dir);
         *dir = NULL;
     }
-    text_free(&run);
     free(experiment);
     return code;
 }

@@ -88,14 +88,6 @@ static int fix_label(struct attempt *attempt, const char *label,
     return code;
 }
 
-/* Number of an attempt folder, 0 for any other name. */
-static int attempt_number_of(const char *name)
-{
-    if (strlen(name) != 4 || strspn(name, "0123456789") != 4)
-        return 0;
-    return atoi(name);
-}
-
 /* Lists the attempt folders there are, newest first. */
 static int list_attempts(struct attempt *attempt, int *newest_out,
                          struct m2_error *err)
@@ -111,7 +103,7 @@ static int list_attempts(struct attempt *attempt, int *newest_out,
     if (code == 0 && attempt->earlier == NULL)
         code = m2_fail(err, M2_E_MEMORY, "out of memory");
     for (size_t i = names.count; code == 0 && i-- > 0;) {
-        int number = attempt_number_of(names.items[i]);
+        int number = store_attempt_number(names.items[i]);
 
         if (number == 0)
             continue;

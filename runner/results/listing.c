@@ -59,11 +59,6 @@ static int add_run(struct loading *loading, const char *path,
                : 0;
 }
 
-static bool is_attempt_name(const char *name)
-{
-    return strlen(name) == 4 && strspn(name, "0123456789") == 4;
-}
-
 /* Name of an unfinished run: its label as fixed by the first claim. */
 static int add_active(struct loading *loading, const char *active,
                       const char *experiment, const char *hash)
@@ -82,7 +77,7 @@ static int add_active(struct loading *loading, const char *active,
         text_clear(&run);
     text_addf(&run, "-%s", hash);
     /* The newest attempt stands for the run. */
-    while (code == 0 && i > 0 && !is_attempt_name(names.items[i - 1]))
+    while (code == 0 && i > 0 && store_attempt_number(names.items[i - 1]) == 0)
         i--;
     if (code == 0 && i > 0) {
         path = path_join(active, names.items[i - 1], loading->err);
@@ -145,18 +140,16 @@ static int add_published(struct loading *loading, const char *dir,
     return code;
 }
 
-static const char *hash_of(const struct run_entry *entry)
+static int compare_hash(const struct run_entry *a, const struct run_entry *b)
 {
-    const char *dash = strrchr(entry->run, '-');
-
-    return dash != NULL ? dash + 1 : entry->run;
+    return strcmp(run_name_hash(a->run), run_name_hash(b->run));
 }
 
 /* Runs of one hash together, the published one first. */
 static int compare_hashes(const void *left, const void *right)
 {
     const struct run_entry *a = left, *b = right;
-    int order = strcmp(hash_of(a), hash_of(b));
+    int order = compare_hash(a, b);
 
     return order != 0 ? order : b->published - a->published;
 }
@@ -181,7 +174,7 @@ static void drop_leftovers(struct run_list *list, size_t first)
 
         if (!entry->published && kept > first &&
             list->entries[kept - 1].published &&
-            strcmp(hash_of(&list->entries[kept - 1]), hash_of(entry)) == 0)
+            compare_hash(&list->entries[kept - 1], entry) == 0)
             run_entry_free(entry);
         else
             list->entries[kept++] = *entry;

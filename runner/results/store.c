@@ -23,6 +23,27 @@ bool run_label_is_valid(const char *label)
            strspn(label, allowed) == length;
 }
 
+const char *run_name_print(const char *label, const char *identity,
+                           char out[RUN_NAME_SIZE])
+{
+    snprintf(out, RUN_NAME_SIZE, "%s-%.*s", label, RUN_HASH_LENGTH, identity);
+    return out;
+}
+
+const char *run_name_hash(const char *run)
+{
+    const char *dash = strrchr(run, '-');
+
+    return dash != NULL ? dash + 1 : "";
+}
+
+int store_attempt_number(const char *name)
+{
+    if (strlen(name) != 4 || strspn(name, "0123456789") != 4)
+        return 0;
+    return atoi(name);
+}
+
 char *store_root(const char *option)
 {
     const char *root = option;
@@ -60,12 +81,8 @@ char *store_published_path(const struct run_place *place, const char *label)
 /* True when the folder's name ends in "-<hash12>" of this identity. */
 static bool has_hash(const char *run, const char *identity)
 {
-    size_t length = strlen(run);
-
-    if (run[0] == '.' || length <= RUN_HASH_LENGTH + 1)
-        return false;
-    run += length - RUN_HASH_LENGTH;
-    return run[-1] == '-' && strncmp(run, identity, RUN_HASH_LENGTH) == 0;
+    return run_name_is_valid(run) &&
+           strncmp(run_name_hash(run), identity, RUN_HASH_LENGTH) == 0;
 }
 
 /* A prefix of the hash is how a run is found; the whole hash is what counts. */
@@ -161,11 +178,9 @@ int store_list_hashes(const char *root, const char *name,
         code = path_list(dir, M2_E_RESULTS, &names, err);
     for (size_t i = 0; code == 0 && i < names.count; i++) {
         const char *run = names.items[i];
-        size_t length = strlen(run);
 
-        if (length > RUN_HASH_LENGTH &&
-            has_hash(run, run + length - RUN_HASH_LENGTH))
-            code = string_list_add(out, run + length - RUN_HASH_LENGTH, err);
+        if (run_name_is_valid(run))
+            code = string_list_add(out, run_name_hash(run), err);
     }
     string_list_sort(out);
     string_list_free(&names);
@@ -221,7 +236,6 @@ void store_remove_if_idle(const struct run_place *place)
 static bool entry_matches(const struct run_entry *entry, const char *run)
 {
     const char *slash = strrchr(run, '/');
-    const char *hash = strrchr(entry->run, '-');
     size_t length;
 
     if (slash != NULL) {
@@ -233,7 +247,8 @@ static bool entry_matches(const struct run_entry *entry, const char *run)
     }
     length = strlen(run);
     return strncmp(entry->run, run, length) == 0 ||
-           (hash != NULL && length >= 4 && strncmp(hash + 1, run, length) == 0);
+           (length >= 4 &&
+            strncmp(run_name_hash(entry->run), run, length) == 0);
 }
 
 static const char *started_at(const struct run_entry *entry)

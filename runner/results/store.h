@@ -29,6 +29,16 @@ struct run_place {
  * [A-Za-z0-9._-], not beginning with a dot. */
 bool run_label_is_valid(const char *label);
 
+/* A run's name, "<label>-<hash12>", into `out`, which is returned; and what a
+ * name has behind its last dash, which is the hash: "" where there is none. */
+#define RUN_NAME_SIZE (RUN_LABEL_MAX + RUN_HASH_LENGTH + 2)
+const char *run_name_print(const char *label, const char *identity,
+                           char out[RUN_NAME_SIZE]);
+const char *run_name_hash(const char *run);
+
+/* Number of an attempt's folder; 0 for any other name. */
+int store_attempt_number(const char *name);
+
 /* ROOT, from --results, M2RUN_RESULTS or "results"; the caller frees it. */
 char *store_root(const char *option);
 

@@ -113,7 +113,7 @@ static json_t *failed_record(const char *dead, const struct run_place *place,
                              const struct attempt *attempt, const char *reason)
 {
     struct run_entry entry;
-    char now[TIME_TEXT_SIZE], run[256];
+    char now[TIME_TEXT_SIZE], run[RUN_NAME_SIZE];
     json_t *record = NULL;
 
     if (dead != NULL && run_entry_load(dead, &entry, NULL) == 0) {
@@ -121,8 +121,7 @@ static json_t *failed_record(const char *dead, const struct run_place *place,
         run_entry_free(&entry);
     }
     time_print(time_now(), now);
-    snprintf(run, sizeof run, "%s-%.*s", attempt_label(attempt),
-             RUN_HASH_LENGTH, place->identity);
+    run_name_print(attempt_label(attempt), place->identity, run);
     if (record == NULL)
         record = json_pack("{s:i, s:s, s:s, s:s, s:s}", "schema", 1, "name",
                            place->name, "run", run, "identity", place->identity,

@@ -299,13 +299,13 @@ static void add_session(struct json_builder *record,
 static void add_head(struct json_builder *record,
                      const struct record_facts *facts)
 {
-    char run[256];
+    char run[RUN_NAME_SIZE];
 
-    snprintf(run, sizeof run, "%s-%.*s", attempt_label(facts->attempt),
-             RUN_HASH_LENGTH, facts->identity);
     json_add_integer(record, "schema", RUN_SCHEMA);
     json_add_text(record, "name", facts->name);
-    json_add_text(record, "run", run);
+    json_add_text(
+        record, "run",
+        run_name_print(attempt_label(facts->attempt), facts->identity, run));
     json_add_text(record, "identity", facts->identity);
     json_add_text(record, "state", facts->state);
     json_add_text(record, "reason", facts->reason);
