@@ -288,14 +288,6 @@ int file_replace_at(const struct file_at *file,
     return result;
 }
 
-int file_replace(const char *path, bool (*write)(void *context, int fd),
-                 void *context, int code, struct m2_error *err)
-{
-    const struct file_at file = {AT_FDCWD, "", path};
-
-    return file_replace_at(&file, write, context, code, err);
-}
-
 struct bytes {
     const void *bytes;
     size_t size;

@@ -58,8 +58,6 @@ int file_write_at(const struct file_at *file, const void *bytes, size_t size,
 
 /* The same with bytes from a function, for what is too large to be held:
  * `write` is given a file to write to, and false with errno is a failure. */
-int file_replace(const char *path, bool (*write)(void *context, int fd),
-                 void *context, int code, struct m2_error *err);
 int file_replace_at(const struct file_at *file,
                     bool (*write)(void *context, int fd), void *context,
                     int code, struct m2_error *err);
