@@ -63,7 +63,7 @@ static int tell_facts(struct reproduction *job, struct m2_error *err)
     if (code != 0)
         return code;
     text_add(&text, "changed since the run, and can change its bits:\n");
-    facts_write(&job->facts, false, &text);
+    facts_write(&job->facts, "  ", &text);
     if (facts_that_change_bits(&job->facts) > 0)
         log_info("%.*s", (int)text.length - 1, text_string(&text));
     else

@@ -109,9 +109,7 @@ static void add_facts(const struct reproduce_report *report, struct text *out)
         return;
     }
     text_add(out, "  what has changed since the run:\n");
-    for (size_t i = 0; i < n; i++)
-        text_addf(out, "    %s: %s, now %s\n", report->facts->items[i].what,
-                  report->facts->items[i].then, report->facts->items[i].now);
+    facts_write(report->facts, "    ", out);
 }
 
 static void add_recorded_end(const struct reproduce_report *report,

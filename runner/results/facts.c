@@ -33,15 +33,16 @@ size_t facts_that_change_bits(const struct fact_differences *differences)
     return n;
 }
 
-void facts_write(const struct fact_differences *differences, bool all,
+void facts_write(const struct fact_differences *differences, const char *indent,
                  struct text *out)
 {
-    for (size_t i = 0; i < differences->n; i++) {
+    size_t n = facts_that_change_bits(differences);
+
+    for (size_t i = 0; i < n; i++) {
         const struct fact_difference *item = &differences->items[i];
 
-        if (all || item->may_change_bits)
-            text_addf(out, "  %s: %s, now %s\n", item->what, item->then,
-                      item->now);
+        text_addf(out, "%s%s: %s, now %s\n", indent, item->what, item->then,
+                  item->now);
     }
 }
 

@@ -21,10 +21,10 @@ struct fact_difference {
     bool may_change_bits; /* false: it explains times, never results */
 };
 
-/* The likeliest to change a result first: data, backend and its numerics,
- * processor and variant, libraries of the backend, backend and plugin files,
- * m2run's own build, libraries, environment; then what changes no bit:
- * threads, host, kernel. */
+/* The likeliest to change a result first: data; the backend, its numerics and
+ * device; variables that choose kernels; numeric libraries; the backend's file;
+ * m2run's own build; processor and C library; the data plugin.  Then what
+ * changes no bit: threads, host, kernel, other variables and libraries. */
 struct fact_differences {
     struct fact_difference *items;
     size_t n, capacity;
@@ -39,9 +39,9 @@ void fact_differences_free(struct fact_differences *differences);
 /* How many of them can change a bit; these come first in the list. */
 size_t facts_that_change_bits(const struct fact_differences *differences);
 
-/* Adds a line per difference, "  WHAT: THEN, now NOW", those that change no
- * bit only with `all`. */
-void facts_write(const struct fact_differences *differences, bool all,
+/* Adds a line, "WHAT: THEN, now NOW" behind `indent`, per difference that can
+ * change a bit. */
+void facts_write(const struct fact_differences *differences, const char *indent,
                  struct text *out);
 
 #endif

@@ -37,7 +37,8 @@ static json_t *host_object(int threads)
     return json_built(&builder);
 }
 
-/* Only variables that can change a result: others may hold secrets. */
+/* Only variables that can change a result, or tell where and on how much it was
+ * computed: others may hold secrets. */
 static json_t *environment_object(void)
 {
     static const char *const names[] = {
