@@ -23,15 +23,14 @@ static int open_dir(const char *path)
 /* A folder without owner.json is one that was kept. */
 static bool is_dead(const char *path)
 {
-    struct owner owner, self;
+    struct owner owner;
     bool locked = false, dead = false;
     int dirfd = open_dir(path);
 
     if (dirfd < 0)
         return false;
-    if (owner_self(&self, NULL) == 0 &&
-        owner_read(dirfd, &owner, &locked, NULL) == 0)
-        dead = !locked && strcmp(owner.boot_id, self.boot_id) == 0;
+    if (owner_read(dirfd, &owner, &locked, NULL) == 0)
+        dead = owner_judge(&owner, locked, NULL) == OWNER_DEAD;
     close(dirfd);
     return dead;
 }
@@ -107,20 +106,16 @@ int scratch_close(struct scratch *scratch, bool keep, struct m2_error *err)
 {
     int code = 0;
 
-    if (scratch->path == NULL) {
-        free(scratch->root);
-        return 0;
-    }
-    if (keep) {
+    if (scratch->path != NULL && keep) {
         char *owner = path_join(scratch->path, "owner.json", NULL);
 
         if (owner != NULL)
             unlink(owner);
         free(owner);
-    } else {
+    } else if (scratch->path != NULL) {
         code = file_remove_tree(scratch->path, M2_E_RESULTS, err);
     }
-    if (scratch->owner_fd >= 0)
+    if (scratch->path != NULL && scratch->owner_fd >= 0)
         close(scratch->owner_fd);
     if (scratch->root != NULL)
         rmdir(scratch->root); /* only when nothing else is in it */
