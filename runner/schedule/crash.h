@@ -1,5 +1,6 @@
-/* A worker that died of SIGSEGV, SIGABRT or SIGBUS cannot publish its run:
- * its parent does, with state "failed" and the signal as the reason. */
+/* A worker that crashed (SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE), or whose
+ * run kills one worker after the other, cannot publish its run: its parent
+ * does, with state "failed" and the signal as the reason. */
 #ifndef M2_SCHEDULE_CRASH_H
 #define M2_SCHEDULE_CRASH_H
 
