@@ -82,7 +82,8 @@ fi
 begin twice
 kill -STOP "$(worker twice)" # so that it cannot answer the first
 kill -TERM "$parent"
-sleep 0.3
+check "the first request is heard" soon grep "stopping: " twice.err
+sleep 0.3 # two that come within 0.2 s are one
 kill -TERM "$parent"
 sleep 0.3
 kill -CONT "$(worker twice)"
