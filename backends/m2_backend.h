@@ -76,11 +76,16 @@ struct m2_devices {
 };
 
 /* OPEN (handle NULL): one device with one real type.  threads: upper limit of
- * CPU threads, at least 1. */
+ * CPU threads, at least 1.  flags: sums of enum m2_open_flag; a backend to
+ * which one does not apply ignores it. */
+enum m2_open_flag {
+    M2_OPEN_TF32 = 1, /* products of f32 may round their factors to TF32 */
+};
 struct m2_open {
     int index;
     enum m2_dtype real;
     int threads;
+    unsigned flags;
     void *handle_out;
 };
 
@@ -330,10 +335,11 @@ struct m2_sumsq {
 };
 /* norm = sqrt(sumsq); coef = max_norm / (norm + 1e-6); when coef < 1 and
  * max_norm > 0, x *= coef.  out (1, 3) f64: norm, the coefficient used (1 when
- * none), 1 if norm is finite else 0 (x is then left alone). */
+ * none), 1 if norm and all of also (R, C) f64, optional, are finite, else 0
+ * (x is then left alone). */
 struct m2_clip {
     double max_norm; /* 0: only report */
-    struct m2_view x, sumsq, out;
+    struct m2_view x, sumsq, out, also;
 };
 /* One AdamW update with decoupled decay, on vectors (1, n):
  *   p *= 1 - lr wd; m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2;
@@ -347,11 +353,12 @@ struct m2_adamw {
 enum m2_spectral_mode { M2_SPECTRAL_DISCRETE = 1, M2_SPECTRAL_CONTINUOUS = 2 };
 /* Constraint on the decay of one layer, a_log (1, H) in place:
  * DISCRETE: a_log = max(a_log, ln(-ln(rho) / dt_ref)); CONTINUOUS: with
- * m = max a_log, if m > ln rho then a_log += ln rho - m. */
+ * m = max a_log, if m > ln rho then a_log += ln rho - m.  finite (1, 1) f64,
+ * optional: nothing is done when it is 0. */
 struct m2_spectral {
     int mode;
     double rho, dt_ref;
-    struct m2_view a_log;
+    struct m2_view a_log, finite;
 };
 
 /* ---- the table ---------------------------------------------------------- */

@@ -148,7 +148,15 @@ struct m2_host {
 #define M2_EXPORT
 #endif
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The one exported symbol.  Returns a descriptor with static lifetime. */
 M2_EXPORT const struct m2_plugin *m2_plugin_query_v1(const struct m2_host *);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,0 +1,125 @@
+/* Sums down the columns of a matrix, as the gradients of biases and of norm
+ * weights are: in two passes, for one block per column would leave the device
+ * idle.  Pass 1 cuts the rows into slabs of SLAB_ROWS and writes one partial
+ * sum per slab and column; pass 2 adds them in the order of the slabs. */
+#ifndef M2_CUDA_COLUMNS_CUH
+#define M2_CUDA_COLUMNS_CUH
+
+#include "backends/cuda/reduce.cuh"
+
+/* A block of pass 1 is 32 columns by 8 rows, and walks down one slab. */
+enum { SLAB_ROWS = 128, SLAB_WIDTH = 32, SLAB_HEIGHT = 8 };
+
+static __host__ __device__ inline int64_t slab_count(int64_t rows)
+{
+    return ceil_div(rows, SLAB_ROWS);
+}
+
+/* Bytes of the partial sums of a (rows, cols) matrix, n matrices at once. */
+static inline size_t slabs_bytes(const struct handle *h, int64_t rows,
+                                 int64_t cols, int n)
+{
+    return (size_t)(slab_count(rows) * cols * n) * m2_dtype_size(h->real);
+}
+
+/* The block's sum per column of its 32 x 8 values, at the threads with
+ * threadIdx.y 0.  shared holds 256 values and may be used again at once. */
+template <class R> static __device__ inline R slab_sum(R value, R *shared)
+{
+    int x = (int)threadIdx.x, y = (int)threadIdx.y;
+    R sum = 0;
+
+    __syncthreads(); /* readers of the last sum are done */
+    shared[y * SLAB_WIDTH + x] = value;
+    __syncthreads();
+    if (y == 0)
+        for (int i = 0; i < SLAB_HEIGHT; i++)
+            sum += shared[i * SLAB_WIDTH + x];
+    return sum;
+}
+
+static inline dim3 slab_grid(int64_t rows, int64_t cols)
+{
+    return dim3((unsigned)ceil_div(cols, SLAB_WIDTH),
+                (unsigned)slab_count(rows));
+}
+
+static inline dim3 slab_block(void)
+{
+    return dim3(SLAB_WIDTH, SLAB_HEIGHT);
+}
+
+/* Pass 2 for up to two sums of equal width: sums[0..cols) += the partial sums
+ * of part (slabs, cols); second likewise (NULL: none), its partial sums follow
+ * those of the first. */
+template <class R>
+static __global__ void add_slabs(const R *__restrict__ part, int64_t slabs,
+                                 int64_t cols, R *__restrict__ first,
+                                 R *__restrict__ second)
+{
+    int64_t j = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    const R *own = part + (blockIdx.y == 0 ? 0 : slabs * cols);
+    R *out = blockIdx.y == 0 ? first : second;
+    R sum = 0;
+
+    if (j >= cols)
+        return;
+    for (int64_t s = 0; s < slabs; s++)
+        sum += own[s * cols + j];
+    out[j] += sum;
+}
+
+template <class R>
+static inline int slabs_add(struct handle *h, const R *part, int64_t rows,
+                            int64_t cols, R *first, R *second, const char *what,
+                            struct m2_error *err)
+{
+    dim3 grid((unsigned)ceil_div(cols, MAP_BLOCK), second == NULL ? 1 : 2);
+
+    return cuda_check(M2_LAUNCH(add_slabs<R>, grid, MAP_BLOCK, 0, h->stream,
+                                part, slab_count(rows), cols, first, second),
+                      what, err);
+}
+
+/* ---- plain column sums ----------------------------------------------------
+ */
+
+template <class R>
+static __global__ void sum_slabs(matrix<R> x, R *__restrict__ part)
+{
+    M2_SHARED(R, shared, SLAB_WIDTH * SLAB_HEIGHT);
+    int64_t j = blockIdx.x * (int64_t)SLAB_WIDTH + threadIdx.x;
+    int64_t begin = blockIdx.y * (int64_t)SLAB_ROWS;
+    int64_t end = begin + SLAB_ROWS < x.rows ? begin + SLAB_ROWS : x.rows;
+    R sum = 0;
+
+    if (j < x.cols)
+        for (int64_t i = begin + threadIdx.y; i < end; i += SLAB_HEIGHT)
+            sum += x.at(i, j);
+    sum = slab_sum(sum, shared);
+    if (threadIdx.y == 0 && j < x.cols)
+        part[blockIdx.y * x.cols + j] = sum;
+}
+
+static inline size_t column_sums_scratch(const struct handle *h, int64_t rows,
+                                         int64_t cols)
+{
+    return slabs_bytes(h, rows, cols, 1);
+}
+
+/* out (1, cols) += the sums down the columns of x. */
+template <class R>
+static inline int column_sums(struct handle *h, matrix<R> x, matrix<R> out,
+                              const char *what, struct m2_error *err)
+{
+    R *part = (R *)h->scratch;
+    int code = cuda_check(M2_LAUNCH(sum_slabs<R>, slab_grid(x.rows, x.cols),
+                                    slab_block(), 0, h->stream, x, part),
+                          what, err);
+
+    return code != M2_OK ? code
+                         : slabs_add<R>(h, part, x.rows, x.cols, out.data, NULL,
+                                        what, err);
+}
+
+#endif
