@@ -49,36 +49,50 @@ static inline dim3 slab_block(void)
     return dim3(SLAB_WIDTH, SLAB_HEIGHT);
 }
 
-/* Pass 2 for up to two sums of equal width: sums[0..cols) += the partial sums
- * of part (slabs, cols); second likewise (NULL: none), its partial sums follow
+/* Pass 2 for up to two sums of equal width: first[0..cols) += the n partial
+ * sums of part (n, cols); second likewise (NULL: none), its partial sums follow
  * those of the first. */
 template <class R>
-static __global__ void add_slabs(const R *__restrict__ part, int64_t slabs,
+static __global__ void add_slabs(const R *__restrict__ part, int64_t n,
                                  int64_t cols, R *__restrict__ first,
                                  R *__restrict__ second)
 {
-    int64_t j = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-    const R *own = part + (blockIdx.y == 0 ? 0 : slabs * cols);
+    M2_SHARED(R, shared, SLAB_WIDTH * SLAB_HEIGHT);
+    int64_t j = blockIdx.x * (int64_t)SLAB_WIDTH + threadIdx.x;
+    const R *own = part + (blockIdx.y == 0 ? 0 : n * cols);
     R *out = blockIdx.y == 0 ? first : second;
     R sum = 0;
 
-    if (j >= cols)
-        return;
-    for (int64_t s = 0; s < slabs; s++)
-        sum += own[s * cols + j];
-    out[j] += sum;
+    if (j < cols)
+        for (int64_t i = threadIdx.y; i < n; i += SLAB_HEIGHT)
+            sum += own[i * cols + j];
+    sum = slab_sum(sum, shared);
+    if (threadIdx.y == 0 && j < cols)
+        out[j] += sum;
 }
 
+template <class R>
+static inline int partials_add(struct handle *h, const R *part, int64_t n,
+                               int64_t cols, R *first, R *second,
+                               const char *what, struct m2_error *err)
+{
+    dim3 grid((unsigned)ceil_div(cols, SLAB_WIDTH), second == NULL ? 1 : 2);
+
+    if (n * cols == 0)
+        return M2_OK;
+    return cuda_check(M2_LAUNCH(add_slabs<R>, grid, slab_block(), 0, h->stream,
+                                part, n, cols, first, second),
+                      what, err);
+}
+
+/* The same for slabs of SLAB_ROWS. */
 template <class R>
 static inline int slabs_add(struct handle *h, const R *part, int64_t rows,
                             int64_t cols, R *first, R *second, const char *what,
                             struct m2_error *err)
 {
-    dim3 grid((unsigned)ceil_div(cols, MAP_BLOCK), second == NULL ? 1 : 2);
-
-    return cuda_check(M2_LAUNCH(add_slabs<R>, grid, MAP_BLOCK, 0, h->stream,
-                                part, slab_count(rows), cols, first, second),
-                      what, err);
+    return partials_add(h, part, slab_count(rows), cols, first, second, what,
+                        err);
 }
 
 /* ---- plain column sums ----------------------------------------------------
@@ -113,10 +127,12 @@ static inline int column_sums(struct handle *h, matrix<R> x, matrix<R> out,
                               const char *what, struct m2_error *err)
 {
     R *part = (R *)h->scratch;
-    int code = cuda_check(M2_LAUNCH(sum_slabs<R>, slab_grid(x.rows, x.cols),
+    int code = M2_OK;
+
+    if (x.rows * x.cols > 0)
+        code = cuda_check(M2_LAUNCH(sum_slabs<R>, slab_grid(x.rows, x.cols),
                                     slab_block(), 0, h->stream, x, part),
                           what, err);
-
     return code != M2_OK ? code
                          : slabs_add<R>(h, part, x.rows, x.cols, out.data, NULL,
                                         what, err);

@@ -25,11 +25,11 @@ OP_NO_SCRATCH(add, m2_add)
 
 template <class R> struct scale_values {
     matrix<R> y;
-    R factor;
+    double factor;
 
     __device__ void run(int64_t i, int64_t j) const
     {
-        y.at(i, j) *= factor;
+        y.at(i, j) *= (R)factor;
     }
 };
 
@@ -37,7 +37,7 @@ template <class R>
 int op_scale(struct handle *h, const struct m2_scale *a, struct m2_error *err)
 {
     struct scale_values<R> f = {
-        matrix_of<R>(a->y), (R)a->factor
+        matrix_of<R>(a->y), a->factor
     };
 
     return walk_run(h, f, walk_of(f.y), "op scale", err);
@@ -47,11 +47,11 @@ OP_NO_SCRATCH(scale, m2_scale)
 
 template <class T> struct fill_values {
     matrix<T> y;
-    T value;
+    double value;
 
     __device__ void run(int64_t i, int64_t j) const
     {
-        y.at(i, j) = value;
+        y.at(i, j) = (T)value;
     }
 };
 
@@ -60,7 +60,7 @@ static int fill_as(struct handle *h, const struct m2_fill *a,
                    struct m2_error *err)
 {
     struct fill_values<T> f = {
-        matrix_of<T>(a->y), (T)a->value
+        matrix_of<T>(a->y), a->value
     };
 
     return walk_run(h, f, walk_of(f.y), "op fill", err);
@@ -128,7 +128,7 @@ OP_NO_SCRATCH(silu, m2_silu)
 
 template <class R> struct silu_gradients {
     matrix<R> dy, x, dx;
-    int accumulate;
+    int64_t accumulate;
 
     __device__ void run(int64_t i, int64_t j) const
     {

@@ -41,7 +41,7 @@ OP_NO_SCRATCH(mean_time, m2_mean_time)
 template <class R> struct spread_gradients {
     matrix<R> dy, dx;
     int64_t length;
-    int accumulate;
+    int64_t accumulate;
 
     __device__ void run(int64_t i, int64_t j) const
     {

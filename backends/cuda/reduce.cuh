@@ -30,4 +30,12 @@ template <class T> static __device__ inline T block_sum(T value, T *shared)
     return warp_sum(lane < n_warps ? shared[lane] : T(0));
 }
 
+/* Sums of a team, which is a warp or the whole block (TEAM threads), at each
+ * of its threads.  Without a barrier where it is a warp. */
+template <int TEAM, class T>
+static __device__ inline T team_sum(T value, T *shared)
+{
+    return TEAM == WARP ? warp_sum(value) : block_sum(value, shared);
+}
+
 #endif

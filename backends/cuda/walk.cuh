@@ -1,6 +1,7 @@
 /* Kernels that do one thing per element of a matrix.
  *
- * What is done is a struct with a device function run(i, j).  Elements are
+ * What is done is a struct with a device function run(i, j), without padding,
+ * for it is an argument, and these are compared bit by bit.  Elements are
  * counted through the whole matrix, so that a narrow one fills its warps, too;
  * matrices without a gap between their rows are walked as one row, which saves
  * the division. */
