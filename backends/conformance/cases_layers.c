@@ -52,10 +52,8 @@ static void build_embed(struct trial *t, const int64_t *p)
 }
 
 static const struct case_row embed_rows[] = {
-    {.p = {1, 1, 1}},
-    {.p = {13, 7, 5}},
-    {.p = {5, 40, 33}},
-    {.p = {300, 11, 65}},
+    {.p = {1, 1, 1}},     {.p = {13, 7, 5}},    {.p = {5, 40, 33}},
+    {.p = {300, 11, 65}}, {.p = {700, 600, 9}},
 };
 
 /* eps in thousandths, 0 for the usual one.  With one or two columns the
@@ -89,6 +87,8 @@ static const struct case_row rmsnorm_rows[] = {
     {.p = {97, 65, 1}, .without = "z"},
     {.p = {259, 48, 2}},
     {.p = {60, 512, 1}},
+    {.p = {3, 1060, 2}},
+    {.p = {2, 5300, 1}},
 };
 
 static void build_layernorm(struct trial *t, const int64_t *p)
@@ -103,8 +103,8 @@ static void build_layernorm(struct trial *t, const int64_t *p)
 }
 
 static const struct case_row layernorm_rows[] = {
-    {.p = {1, 2, 500}}, {.p = {5, 13}},   {.p = {1, 33}},
-    {.p = {97, 65}},    {.p = {259, 48}},
+    {.p = {1, 2, 500}}, {.p = {5, 13}},   {.p = {1, 33}},   {.p = {97, 65}},
+    {.p = {259, 48}},   {.p = {40, 300}}, {.p = {3, 1030}},
 };
 
 static void build_silu(struct trial *t, const int64_t *p)

@@ -67,6 +67,7 @@ static const struct case_row xent_rows[] = {
     {.p = {6, 5, 1, 0, 3}},
     {.p = {6, 33, 2, 0, 900}, .rough = true},
     {.p = {130, 257, 4, 0, 8}, .rough = true},
+    {.p = {5, 1030, 3, 0, 8}, .rough = true},
 };
 
 static void build_sumsq(struct trial *t, const int64_t *p)
