@@ -90,33 +90,44 @@ static __device__ inline struct peak<R> warp_highest(struct peak<R> p) {
     return p;
 }
 
-/* The same of the block; shared holds one peak per warp. */
+/* What a block shares, by warp. */
 template <class R>
-static __device__ inline struct peak<R> block_highest(struct peak<R> p,
-                                                      struct peak<R> *shared) {
+struct xent_shared {
+    double sums[WARP]; /* for block_sum */
+    R tops[XENT_BLOCK / WARP];
+    int columns[XENT_BLOCK / WARP];
+};
+
+/* The same of the block. */
+template <class R>
+static __device__ inline struct peak<R>
+block_highest(struct peak<R> p, struct xent_shared<R> *s) {
     int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
-    struct peak<R> none = {
-        R(-HUGE_VAL), 0, -1
-    };
 
     p = warp_highest(p);
-    if (lane == 0)
-        shared[warp] = p;
+    if (lane == 0) {
+        s->tops[warp] = p.top;
+        s->columns[warp] = p.column;
+    }
     __syncthreads();
-    return warp_highest(lane < XENT_BLOCK / WARP ? shared[lane] : none);
+    p.column = -1;
+    if (lane < XENT_BLOCK / WARP) {
+        p.top = s->tops[lane];
+        p.column = s->columns[lane];
+    }
+    return warp_highest(p);
 }
 
 /* The row's: top, its column, and the sum over all columns. */
 template <class R, int TEAM>
-static __device__ inline struct peak<R>
-team_peak(const struct peak<R> &own, struct peak<R> *peaks, double *sums) {
-    struct peak<R> p =
-        TEAM == WARP ? warp_highest(own) : block_highest(own, peaks);
+static __device__ inline struct peak<R> team_peak(const struct peak<R> &own,
+                                                  struct xent_shared<R> *s) {
+    struct peak<R> p = TEAM == WARP ? warp_highest(own) : block_highest(own, s);
     double part = own.sum;
 
     if (own.column >= 0 && own.top != p.top)
         part *= (double)real_exp(own.top - p.top);
-    p.sum = team_sum<TEAM>(part, sums);
+    p.sum = team_sum<TEAM>(part, s->sums);
     return p;
 }
 
@@ -158,8 +169,7 @@ static __device__ void put_gradient(const struct xent<R> &a, int64_t t,
 
 template <class R, int TEAM> static __global__ void xent_rows(struct xent<R> a)
 {
-    M2_SHARED(double, sums, WARP);
-    M2_SHARED(struct peak<R>, peaks, XENT_BLOCK / WARP);
+    M2_SHARED(struct xent_shared<R>, shared, 1);
     int lane = (int)threadIdx.x % TEAM;
     int64_t t = blockIdx.x * (int64_t)(XENT_BLOCK / TEAM) + threadIdx.x / TEAM;
 
@@ -168,7 +178,7 @@ template <class R, int TEAM> static __global__ void xent_rows(struct xent<R> a)
     int label = a.labels[t];
     struct peak<R> own =
         find_peak<R>(&a.logits.at(t, 0), (int)a.logits.cols, lane, TEAM);
-    struct peak<R> p = team_peak<R, TEAM>(own, peaks, sums);
+    struct peak<R> p = team_peak<R, TEAM>(own, &shared[0]);
 
     if (lane == 0)
         put_row(a, t, label, p);
