@@ -142,7 +142,7 @@ static __global__ void sort_steps(const int32_t *__restrict__ ids, int64_t n,
     }
 }
 
-enum { ADD_HEIGHT = 8, BATCH = 8 };
+enum { ADD_HEIGHT = 8, BATCH = 16 };
 
 /* A warp per place in the order and 32 columns; most places begin no run. */
 template <class R>
