@@ -231,6 +231,12 @@ static int optional_slot(const struct m2_device *device, unsigned slot,
                                        : device_slot(device, slot, NULL, err);
 }
 
+bool device_has_steps(const struct m2_device *device)
+{
+    return device->slots[M2_SLOT_STEP_BEGIN] != NULL &&
+           device->slots[M2_SLOT_STEP_END] != NULL;
+}
+
 int device_step_begin(struct m2_device *device, struct m2_error *err)
 {
     return optional_slot(device, M2_SLOT_STEP_BEGIN, err);

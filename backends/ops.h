@@ -79,6 +79,7 @@ static inline struct m2_view view_columns(struct m2_view view, int64_t first,
 }
 
 /* Training-step marks; no-ops when the backend has none. */
+bool device_has_steps(const struct m2_device *device);
 int device_step_begin(struct m2_device *device, struct m2_error *err);
 int device_step_end(struct m2_device *device, struct m2_error *err);
 

@@ -209,19 +209,44 @@ static int report_change(const struct trial *trial,
 
 /* The host's bytes and the arguments are scribbled over as soon as the call
  * that takes them returns: a backend must have copied them. */
-static int run_prepared(struct bench *bench, struct trial *trial, size_t bytes,
-                        struct m2_error *err)
+static int upload_and_run(struct bench *bench, struct trial *trial,
+                          size_t bytes, struct m2_error *err)
 {
     union trial_args args = trial->args;
-    int code = device_reserve(bench->device, err);
+    int code;
     memcpy(bench->after, bench->image, bytes);
-    if (code == M2_OK)
-        code = buffer_upload(bench->device, bench->buffer, 0, bench->after,
-                             bytes, err);
+    code = buffer_upload(bench->device, bench->buffer, 0, bench->after, bytes,
+                         err);
     memset(bench->after, 0x55, bytes);
     if (code == M2_OK)
         code = op_run(bench->device, trial->op, &args, err);
     memset(&args, 0xff, sizeof args);
+    return code;
+}
+
+/* The upload belongs to the step: a backend that replays it has to bring the
+ * new bytes. */
+static int run_steps(struct bench *bench, struct trial *trial, size_t bytes,
+                     int steps, struct m2_error *err)
+{
+    int code = M2_OK;
+    for (int i = 0; code == M2_OK && i < steps; i++) {
+        code = device_step_begin(bench->device, err);
+        if (code == M2_OK)
+            code = upload_and_run(bench, trial, bytes, err);
+        if (code == M2_OK)
+            code = device_step_end(bench->device, err);
+    }
+    return code;
+}
+
+static int run_prepared(struct bench *bench, struct trial *trial, size_t bytes,
+                        int steps, struct m2_error *err)
+{
+    int code = device_reserve(bench->device, err);
+    if (code == M2_OK)
+        code = steps > 0 ? run_steps(bench, trial, bytes, steps, err)
+                         : upload_and_run(bench, trial, bytes, err);
     if (code == M2_OK)
         code = buffer_download(bench->device, bench->buffer, 0, bench->after,
                                bytes, err);
@@ -247,7 +272,7 @@ int trial_run(struct bench *bench, struct trial *trial,
     if (code)
         return code;
     fill_image(bench, trial, bytes, layout->poison);
-    code = run_prepared(bench, trial, bytes, err);
+    code = run_prepared(bench, trial, bytes, layout->steps, err);
     if (code == M2_OK)
         code = collect(bench, trial, err);
     if (code || memcmp(bench->image, bench->after, bytes) == 0)

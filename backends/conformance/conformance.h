@@ -8,7 +8,8 @@
  *   - at each of those calls: nothing outside the outputs is written, nothing
  *     beside the inputs is read, outputs and scratch may hold NaN before,
  *     the same call gives the same bits again, at another address, with 1 and
- *     with 3 threads, and while another handle is at work;
+ *     with 3 threads, as a training step that comes back, and while another
+ *     handle is at work;
  *   - calls happen in their order, and copy what they are given.
  * What SUPPORTS refuses is counted, not failed; what it accepts must run.
  * How large an error may be is in one table, in compare.c. */

@@ -5,7 +5,7 @@
 
 #include "backends/conformance/pairs.h"
 
-static const struct trial_layout packed = {0, 0, false};
+static const struct trial_layout packed = {0, 0, false, 0};
 
 int golden_trial(struct golden_case *c, struct trial *trial,
                  struct m2_error *err)

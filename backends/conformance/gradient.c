@@ -18,7 +18,7 @@ static const double step = 1e-3;
  * below it rounding in the objective, whose terms are about 1, would show. */
 static const double least_scale = 1e-4;
 
-static const struct trial_layout packed = {0, 0, false};
+static const struct trial_layout packed = {0, 0, false, 0};
 
 /* One gradient tensor under test. */
 struct tensor {

@@ -7,10 +7,11 @@
 #include "backends/conformance/pairs.h"
 #include "backends/conformance/suite.h"
 
-static const struct trial_layout packed = {0, 0, false};
-static const struct trial_layout shifted = {0, 3, false};
-static const struct trial_layout padded = {5, 1, false};
-static const struct trial_layout poisoned = {0, 0, true};
+static const struct trial_layout packed = {0, 0, false, 0};
+static const struct trial_layout shifted = {0, 3, false, 0};
+static const struct trial_layout padded = {5, 1, false, 0};
+static const struct trial_layout poisoned = {0, 0, true, 0};
+static const struct trial_layout stepped = {0, 0, false, 3};
 
 /* Finite differences: the largest error measured is 8e-10. */
 static const double gradient_limit = 1e-8;
@@ -122,6 +123,15 @@ static bool repeats_together(struct verdict *v)
     return same;
 }
 
+/* A backend that captures steps: recorded, captured, replayed. */
+static bool repeats_in_steps(struct verdict *v)
+{
+    struct bench *bench = &v->suite->benches[0];
+    return !device_has_steps(bench->device) ||
+           (runs(v, bench, &stepped) &&
+            repeats(v, "in the third of equal training steps"));
+}
+
 static bool repeats_everywhere(struct verdict *v)
 {
     struct suite *suite = v->suite;
@@ -131,7 +141,8 @@ static bool repeats_everywhere(struct verdict *v)
            runs(v, &suite->benches[1], &packed) &&
            repeats(v, "with 1 thread") &&
            runs(v, &suite->benches[2], &packed) &&
-           repeats(v, "with 3 threads") && repeats_together(v);
+           repeats(v, "with 3 threads") && repeats_in_steps(v) &&
+           repeats_together(v);
 }
 
 /* One case.  Afterwards the trial holds the results of the reference. */

@@ -105,6 +105,7 @@ struct trial_layout {
     int64_t pad;  /* ld - cols */
     int64_t lead; /* elements by which views start off a 64-byte boundary */
     bool poison;  /* real inputs are NaN: leaves NaN in the scratch */
+    int steps;    /* run as that many equal training steps; 0: outside of one */
 };
 
 /* Uploads, checks, prepares, runs and downloads.  Everything that is not an

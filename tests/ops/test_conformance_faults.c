@@ -409,7 +409,7 @@ static void finite_differences_find_a_wrong_gradient(void **state)
     struct bench bench;
     struct trial forward, backward;
     struct gradient_error right, wrong;
-    const struct trial_layout packed = {0, 0, false};
+    const struct trial_layout packed = {0, 0, false, 0};
     (void)state;
     backend_init(&b);
     b.slots[OP_SLOT(ssd_backward)].fn = ssd_backward_loses_sign;

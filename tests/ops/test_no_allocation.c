@@ -75,7 +75,7 @@ static int allocations(struct bench *bench, const struct trial *trial)
 static void check_trial(struct bench *bench, struct trial *trial,
                         const char *label)
 {
-    const struct trial_layout packed = {0, 0, false};
+    const struct trial_layout packed = {0, 0, false, 0};
     struct m2_error err;
     if (trial_run(bench, trial, &packed, &err) != M2_OK)
         fail_msg("%s", err.text);
