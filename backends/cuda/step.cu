@@ -32,7 +32,7 @@ struct record {
 };
 
 struct upload {
-    char *to;
+    char *to = nullptr;
     size_t page_offset, bytes;
 };
 
@@ -136,7 +136,7 @@ static void copy_arguments(int op, char *to, const void *args)
 int cuda_op(void *handle, int op, const void *args, struct m2_error *err)
 {
     struct handle *h = (struct handle *)handle;
-    char *to;
+    char *to = nullptr;
     int code;
 
     if (!h->steps->recording) {
@@ -155,7 +155,7 @@ int steps_upload(struct handle *h, const struct m2_transfer *t, bool *taken,
     struct steps *steps = h->steps;
     struct upload upload = {t->buffer->data + t->offset, steps->page_used,
                             t->bytes};
-    char *to;
+    char *to = nullptr;
     int code;
 
     *taken = false;
