@@ -17,6 +17,8 @@
 #define MAX_TRIES     100
 #define TIDY_TRIES    500
 #define TIDY_PAUSE_NS 10000000 /* 10 ms */
+#define LOCK_TRIES    12000
+#define LOCK_PAUSE_NS 5000000 /* 5 ms: a minute in all */
 
 /* The highest K of "<run>.K" there is. */
 static int64_t highest_number(const char *dir, const char *run)
@@ -85,12 +87,32 @@ static int move(const char *from, const char *experiment, const char *run,
     return code;
 }
 
+/* Asks again and again: whoever holds the lock renames a folder and is through,
+ * so that a wait for ever would only hide what has gone wrong.  (valgrind does
+ * not know that F_OFD_SETLKW may wait, and stops all threads meanwhile.) */
+static int wait_for_lock(int fd, const char *record, struct m2_error *err)
+{
+    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    for (int tries = 0; tries < LOCK_TRIES; tries++) {
+        if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
+            return 0;
+        if (errno != EAGAIN && errno != EACCES && errno != EINTR)
+            return m2_fail(err, M2_E_RESULTS, "%s: cannot lock: %s", record,
+                           strerror(errno));
+        nanosleep(&pause, NULL);
+    }
+    return m2_fail(err, M2_E_RESULTS,
+                   "%s: cannot lock: another process has held it for a minute",
+                   record);
+}
+
 /* The folder's run.json, locked; -1 and no error when the folder has gone. */
 static int lock_record(const char *record, int *fd_out, struct m2_error *err)
 {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     struct stat ours, there;
-    int fd = open(record, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    int fd = open(record, O_RDWR | O_CLOEXEC | O_NONBLOCK), code;
 
     *fd_out = -1;
     if (fd < 0 && (errno == ENOENT || errno == ESTALE))
@@ -98,14 +120,11 @@ static int lock_record(const char *record, int *fd_out, struct m2_error *err)
     if (fd < 0)
         return m2_fail(err, M2_E_RESULTS, "%s: cannot open: %s", record,
                        strerror(errno));
-    while (fcntl(fd, F_OFD_SETLKW, &lock) != 0)
-        if (errno != EINTR) {
-            int cause = errno;
-
-            close(fd);
-            return m2_fail(err, M2_E_RESULTS, "%s: cannot lock: %s", record,
-                           strerror(cause));
-        }
+    code = wait_for_lock(fd, record, err);
+    if (code != 0) {
+        close(fd);
+        return code;
+    }
     if (fstat(fd, &ours) == 0 && stat(record, &there) == 0 &&
         ours.st_ino == there.st_ino && ours.st_dev == there.st_dev)
         *fd_out = fd;
