@@ -161,15 +161,25 @@ static int check_open(const struct plugin *plugin, enum m2_dtype real,
 int device_open(const struct plugin *plugin, int index, enum m2_dtype real,
                 int threads, struct m2_device **out, struct m2_error *err)
 {
-    struct m2_open args = {.index = index, .real = real, .threads = threads};
+    const struct m2_open wanted = {
+        .index = index, .real = real, .threads = threads};
+
+    return device_open_with(plugin, &wanted, out, err);
+}
+
+int device_open_with(const struct plugin *plugin, const struct m2_open *wanted,
+                     struct m2_device **out, struct m2_error *err)
+{
+    struct m2_open args = *wanted;
     struct m2_device *device;
-    int rc = check_open(plugin, real, threads, err);
+    int rc = check_open(plugin, args.real, args.threads, err);
 
     if (rc != M2_OK)
         return rc;
     device = calloc(1, sizeof *device);
     if (device == NULL)
         return m2_fail(err, M2_E_MEMORY, "out of memory");
+    args.handle_out = NULL;
     rc = plugin_call(plugin, M2_SLOT_OPEN, &args, err);
     if (rc == M2_OK && args.handle_out == NULL)
         rc = m2_fail(err, M2_E_INTERNAL, "backend %s opened no handle",
@@ -180,10 +190,10 @@ int device_open(const struct plugin *plugin, int index, enum m2_dtype real,
     }
     device->plugin = plugin;
     device->handle = args.handle_out;
-    device->real = real;
+    device->real = args.real;
     for (unsigned slot = 0; slot < M2_BACKEND_N_SLOTS; slot++)
         device->slots[slot] = plugin_slot(plugin, slot);
-    set_label(device, index);
+    set_label(device, args.index);
     list_add(device);
     *out = device;
     return M2_OK;

@@ -334,8 +334,9 @@ struct m2_sumsq {
     int accumulate;
 };
 /* norm = sqrt(sumsq); coef = max_norm / (norm + 1e-6); when coef < 1 and
- * max_norm > 0, x *= coef.  out (1, 3) f64: norm, the coefficient used (1 when
- * none), 1 if norm and all of also (R, C) f64, optional, are finite, else 0
+ * max_norm > 0, x *= coef.  also (any shape, f64, optional): values that must
+ * be finite, too, as the losses of the step.  out (1, 3) f64: norm, the
+ * coefficient used (1 when none), 1 if norm and all of also are finite, else 0
  * (x is then left alone). */
 struct m2_clip {
     double max_norm; /* 0: only report */

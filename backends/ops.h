@@ -27,6 +27,9 @@ struct m2_device;
  * must be closed with device_close after its buffers are freed. */
 int device_open(const struct plugin *plugin, int index, enum m2_dtype real,
                 int threads, struct m2_device **out, struct m2_error *err);
+/* The same with everything that OPEN takes; handle_out is not used. */
+int device_open_with(const struct plugin *plugin, const struct m2_open *wanted,
+                     struct m2_device **out, struct m2_error *err);
 void device_close(struct m2_device *device); /* NULL is allowed */
 
 /* Number of devices of a backend (may be 0, with the reason in err and code

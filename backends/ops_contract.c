@@ -18,6 +18,8 @@
     ARGUMENT(op, field, OP_INPUT, true, 'r', __VA_ARGS__)
 #define IN_F64(op, field, ...)                                                 \
     ARGUMENT(op, field, OP_INPUT, false, 'd', __VA_ARGS__)
+#define IN_F64_OPT(op, field, ...)                                             \
+    ARGUMENT(op, field, OP_INPUT, true, 'd', __VA_ARGS__)
 #define IN_I32(op, field, ...)                                                 \
     ARGUMENT(op, field, OP_INPUT, false, 'i', __VA_ARGS__)
 #define OUT(op, field, ...)                                                    \
@@ -376,6 +378,7 @@ static const struct op_argument clip_arguments[] = {
     IN_OUT(clip, x, "R,C"),
     IN_F64(clip, sumsq, "1,1"),
     OUT_F64(clip, out, "1,3"),
+    IN_F64_OPT(clip, also, "E,W"),
 };
 static const struct op_member clip_members[] = {
     NOT_NEGATIVE(clip, max_norm),
@@ -395,6 +398,7 @@ static const struct op_member adamw_members[] = {
 
 static const struct op_argument spectral_arguments[] = {
     IN_OUT(spectral, a_log, "1,H"),
+    IN_F64_OPT(spectral, finite, "1,1"),
 };
 static const struct op_member spectral_members[] = {
     CHOICE(spectral, mode, M2_SPECTRAL_DISCRETE, M2_SPECTRAL_CONTINUOUS,

@@ -92,8 +92,12 @@ enum clip_case {
     CLIP_INFINITE,
 };
 
+/* The last of the values beside the norm. */
+enum also_case { ALSO_FINITE, ALSO_NAN, ALSO_INFINITE };
+
 static void build_clip(struct trial *t, const int64_t *p)
 {
+    static const double last[] = {-2.0, NAN, -INFINITY};
     static const double max_norm[] = {0.5, 2.5, 2.6, 0.0, 1.0, 1.0};
     static const double sumsq[] = {6.25, 6.25, 6.25, 6.25, NAN, INFINITY};
     t->args.clip.max_norm = max_norm[p[2]];
@@ -102,13 +106,29 @@ static void build_clip(struct trial *t, const int64_t *p)
     if (value)
         *value = sumsq[p[2]];
     trial_output(t, "out", 1, 3);
+    trial_random(t, "also", p[4], p[5], span_of(-1e3, 1e3));
+    double *also = t->views[trial_find(t, "also")].values;
+    if (also)
+        also[p[4] * p[5] - 1] = last[p[3]];
 }
 
+#define NO_ALSO .without = "also"
 static const struct case_row clip_rows[] = {
-    {.p = {1, 1, CLIP_ACTIVE}},    {.p = {7, 13, CLIP_ACTIVE}},
-    {.p = {7, 13, CLIP_EQUAL}},    {.p = {7, 13, CLIP_BELOW}},
-    {.p = {7, 13, CLIP_OFF}},      {.p = {7, 13, CLIP_NAN}},
-    {.p = {7, 13, CLIP_INFINITE}}, {.p = {131, 67, CLIP_ACTIVE}},
+    {.p = {1, 1, CLIP_ACTIVE, 0, 1, 1}, NO_ALSO},
+    {.p = {7, 13, CLIP_ACTIVE, 0, 1, 1}, NO_ALSO},
+    {.p = {7, 13, CLIP_EQUAL, 0, 1, 1}, NO_ALSO},
+    {.p = {7, 13, CLIP_BELOW, 0, 1, 1}, NO_ALSO},
+    {.p = {7, 13, CLIP_OFF, 0, 1, 1}, NO_ALSO},
+    {.p = {7, 13, CLIP_NAN, 0, 1, 1}, NO_ALSO},
+    {.p = {7, 13, CLIP_INFINITE, 0, 1, 1}, NO_ALSO},
+    {.p = {131, 67, CLIP_ACTIVE, 0, 1, 1}, NO_ALSO},
+    {.p = {7, 13, CLIP_ACTIVE, ALSO_FINITE, 1, 1}},
+    {.p = {7, 13, CLIP_ACTIVE, ALSO_FINITE, 5, 3}},
+    {.p = {7, 13, CLIP_ACTIVE, ALSO_NAN, 1, 1}},
+    {.p = {7, 13, CLIP_ACTIVE, ALSO_NAN, 5, 3}},
+    {.p = {7, 13, CLIP_ACTIVE, ALSO_INFINITE, 1, 40}},
+    {.p = {7, 13, CLIP_OFF, ALSO_INFINITE, 40, 1}},
+    {.p = {7, 13, CLIP_NAN, ALSO_FINITE, 5, 3}},
 };
 
 /* decay in thousandths; finite 0 must leave everything as it is. */
@@ -144,16 +164,24 @@ static void build_spectral(struct trial *t, const int64_t *p)
     t->args.spectral.rho = 0.99;
     t->args.spectral.dt_ref = 0.01;
     trial_random(t, "a_log", 1, p[0], span_of((double)p[2], (double)p[3]));
+    double *finite = trial_values(t, "finite", 1, 1);
+    if (finite)
+        *finite = (double)p[4];
 }
 
 /* Some above and some below the limit; all above; all below. */
+#define NO_FINITE .without = "finite"
 static const struct case_row spectral_rows[] = {
-    {.p = {1, M2_SPECTRAL_DISCRETE, -1, 1}},
-    {.p = {33, M2_SPECTRAL_DISCRETE, -2, 2}},
-    {.p = {7, M2_SPECTRAL_DISCRETE, 1, 3}},
-    {.p = {1, M2_SPECTRAL_CONTINUOUS, 0, 1}},
-    {.p = {33, M2_SPECTRAL_CONTINUOUS, 0, 3}},
-    {.p = {7, M2_SPECTRAL_CONTINUOUS, -5, -1}},
+    {.p = {1, M2_SPECTRAL_DISCRETE, -1, 1}, NO_FINITE},
+    {.p = {33, M2_SPECTRAL_DISCRETE, -2, 2}, NO_FINITE},
+    {.p = {7, M2_SPECTRAL_DISCRETE, 1, 3}, NO_FINITE},
+    {.p = {1, M2_SPECTRAL_CONTINUOUS, 0, 1}, NO_FINITE},
+    {.p = {33, M2_SPECTRAL_CONTINUOUS, 0, 3}, NO_FINITE},
+    {.p = {7, M2_SPECTRAL_CONTINUOUS, -5, -1}, NO_FINITE},
+    {.p = {33, M2_SPECTRAL_DISCRETE, -2, 2, 1}},
+    {.p = {33, M2_SPECTRAL_DISCRETE, -2, 2, 0}},
+    {.p = {33, M2_SPECTRAL_CONTINUOUS, 0, 3, 1}},
+    {.p = {33, M2_SPECTRAL_CONTINUOUS, 0, 3, 0}},
 };
 
 struct case_list cases_training(void)
@@ -171,9 +199,9 @@ struct case_list cases_training(void)
         CASE_FAMILY(M2_OP_xent, "T V ignored scale range ignore", build_xent,
                     xent_rows),
         CASE_FAMILY(M2_OP_sumsq, "R C", build_sumsq, sumsq_rows),
-        CASE_FAMILY(M2_OP_clip, "R C case", build_clip, clip_rows),
+        CASE_FAMILY(M2_OP_clip, "R C case also E W", build_clip, clip_rows),
         CASE_FAMILY(M2_OP_adamw, "n decay t finite", build_adamw, adamw_rows),
-        CASE_FAMILY(M2_OP_spectral, "H mode low high", build_spectral,
+        CASE_FAMILY(M2_OP_spectral, "H mode low high finite", build_spectral,
                     spectral_rows),
     };
     return (struct case_list){families, sizeof families / sizeof *families};

@@ -105,18 +105,29 @@ static void clip_tile(const struct job *job, int64_t task, char *scratch)
         x[i] *= factor;
 }
 
+/* Absent values are finite. */
+static bool all_finite(const struct m2_view *view)
+{
+    for (int64_t i = 0; view->buffer != NULL && i < view->rows; i++)
+        for (int64_t j = 0; j < view->cols; j++)
+            if (!isfinite(view_f64(view)[i * view->ld + j]))
+                return false;
+    return true;
+}
+
 int OP(clip)(struct handle *h, const void *args, struct m2_error *err)
 {
     const struct m2_clip *op = args;
     double norm = sqrt(view_f64(&op->sumsq)[0]);
     double coefficient = op->max_norm / (norm + 1e-6);
     double *out = view_f64(&op->out);
+    bool finite = isfinite(norm) && all_finite(&op->also);
 
     (void)err;
     out[0] = norm;
     out[1] = 1;
-    out[2] = isfinite(norm) ? 1 : 0;
-    if (isfinite(norm) && op->max_norm > 0 && coefficient < 1) {
+    out[2] = finite ? 1 : 0;
+    if (finite && op->max_norm > 0 && coefficient < 1) {
         struct vector_job v = vector_job(&op->x, op);
 
         out[1] = coefficient;
@@ -177,6 +188,8 @@ int OP(spectral)(struct handle *h, const void *args, struct m2_error *err)
 
     (void)h;
     (void)err;
+    if (op->finite.buffer != NULL && view_f64(&op->finite)[0] == 0)
+        return M2_OK;
     if (op->mode == M2_SPECTRAL_DISCRETE) {
         bound = log(-log(op->rho) / op->dt_ref);
         for (int64_t i = 0; i < op->a_log.cols; i++)

@@ -19,14 +19,25 @@ int ref_sumsq(void *handle, void *args, struct m2_error *err)
     return M2_OK;
 }
 
+/* Absent values are finite. */
+static int all_finite(const struct m2_view *view)
+{
+    for (int64_t i = 0; ref_present(view) && i < view->rows; i++)
+        for (int64_t j = 0; j < view->cols; j++)
+            if (!isfinite(ref_get(view, i, j)))
+                return 0;
+    return 1;
+}
+
 int ref_clip(void *handle, void *args, struct m2_error *err)
 {
     const struct m2_clip *a = args;
     double norm = sqrt(ref_get(&a->sumsq, 0, 0));
     double coefficient = 1.0;
+    int finite = isfinite(norm) && all_finite(&a->also);
     (void)handle;
     (void)err;
-    if (isfinite(norm) && a->max_norm > 0.0)
+    if (finite && a->max_norm > 0.0)
         coefficient = a->max_norm / (norm + 1e-6);
     if (!(coefficient < 1.0))
         coefficient = 1.0;
@@ -35,7 +46,7 @@ int ref_clip(void *handle, void *args, struct m2_error *err)
             ref_set(&a->x, i, j, coefficient * ref_get(&a->x, i, j));
     ref_set(&a->out, 0, 0, norm);
     ref_set(&a->out, 0, 1, coefficient);
-    ref_set(&a->out, 0, 2, isfinite(norm) ? 1.0 : 0.0);
+    ref_set(&a->out, 0, 2, finite ? 1.0 : 0.0);
     return M2_OK;
 }
 
@@ -71,6 +82,8 @@ int ref_spectral(void *handle, void *args, struct m2_error *err)
     double top = -INFINITY;
     (void)handle;
     (void)err;
+    if (ref_present(&a->finite) && ref_get(&a->finite, 0, 0) == 0.0)
+        return M2_OK;
     for (int64_t h = 0; h < a->a_log.cols; h++)
         if (ref_get(&a->a_log, 0, h) > top)
             top = ref_get(&a->a_log, 0, h);

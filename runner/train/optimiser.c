@@ -81,6 +81,7 @@ static int prepare_spectral(struct optimiser *optimiser,
             .rho = config->spectral_radius.rho,
             .dt_ref = config->spectral_radius.dt_ref,
             .a_log = model_a_log(model, i),
+            .finite = values_view(optimiser, AT_CLIP + 2, 1),
         };
         code = op_prepare(optimiser->device, M2_OP_spectral,
                           &optimiser->spectral[i], err);
@@ -172,26 +173,21 @@ void optimiser_free(struct optimiser *optimiser)
     free(optimiser);
 }
 
-static int run_norm(struct optimiser *optimiser, struct m2_error *err)
+/* Most often the same view as the step before. */
+static int set_also(struct optimiser *optimiser, const struct m2_view *also,
+                    struct m2_error *err)
 {
-    int code = op_run(optimiser->device, M2_OP_sumsq, &optimiser->sumsq, err);
+    const struct m2_view wanted = also != NULL ? *also : (struct m2_view){0};
+    struct m2_clip *clip = &optimiser->clip;
+    int code;
 
-    return code != 0
-               ? code
-               : op_run(optimiser->device, M2_OP_clip, &optimiser->clip, err);
-}
-
-static int read_norm(struct optimiser *optimiser, struct optimiser_result *out,
-                     struct m2_error *err)
-{
-    double clip[3];
-    int code =
-        buffer_download(optimiser->device, optimiser->values,
-                        AT_CLIP * sizeof(double), clip, sizeof clip, err);
-
-    if (code == 0)
-        *out = (struct optimiser_result){clip[0], clip[2] != 0.0};
-    return code;
+    if (clip->also.buffer == wanted.buffer &&
+        clip->also.offset == wanted.offset && clip->also.rows == wanted.rows &&
+        clip->also.cols == wanted.cols && clip->also.ld == wanted.ld)
+        return 0;
+    clip->also = wanted;
+    code = op_prepare(optimiser->device, M2_OP_clip, clip, err);
+    return code != 0 ? code : device_reserve(optimiser->device, err);
 }
 
 static int run_spectral(struct optimiser *optimiser, struct m2_error *err)
@@ -206,8 +202,8 @@ static int run_spectral(struct optimiser *optimiser, struct m2_error *err)
     return code;
 }
 
-int optimiser_step(struct optimiser *optimiser, int64_t step, double lr,
-                   struct optimiser_result *out, struct m2_error *err)
+int optimiser_queue(struct optimiser *optimiser, int64_t step, double lr,
+                    const struct m2_view *also, struct m2_error *err)
 {
     struct m2_device *device = optimiser->device;
     double values[3] = {
@@ -215,28 +211,40 @@ int optimiser_step(struct optimiser *optimiser, int64_t step, double lr,
         1.0 - pow(optimiser->betas[0], (double)step),
         1.0 - pow(optimiser->betas[1], (double)step),
     };
-    int code =
-        buffer_upload(device, optimiser->values, AT_STEP * sizeof(double),
-                      values, sizeof values, err);
+    int code = set_also(optimiser, also, err);
 
     if (code == 0)
-        code = run_norm(optimiser, err);
+        code =
+            buffer_upload(device, optimiser->values, AT_STEP * sizeof(double),
+                          values, sizeof values, err);
+    if (code == 0)
+        code = op_run(device, M2_OP_sumsq, &optimiser->sumsq, err);
+    if (code == 0)
+        code = op_run(device, M2_OP_clip, &optimiser->clip, err);
     if (code == 0)
         code = op_run(device, M2_OP_adamw, &optimiser->decayed, err);
     if (code == 0)
         code = op_run(device, M2_OP_adamw, &optimiser->plain, err);
+    return code != 0 ? code : run_spectral(optimiser, err);
+}
+
+int optimiser_read(struct optimiser *optimiser, struct optimiser_result *out,
+                   struct m2_error *err)
+{
+    double clip[3];
+    int code =
+        buffer_download(optimiser->device, optimiser->values,
+                        AT_CLIP * sizeof(double), clip, sizeof clip, err);
+
     if (code == 0)
-        code = read_norm(optimiser, out, err);
-    /* adamw reads the flag itself, the constraint has none */
-    if (code == 0 && out->finite)
-        code = run_spectral(optimiser, err);
+        *out = (struct optimiser_result){clip[0], clip[2] != 0.0};
     return code;
 }
 
-int optimiser_measure(struct optimiser *optimiser, struct optimiser_result *out,
-                      struct m2_error *err)
+int optimiser_step(struct optimiser *optimiser, int64_t step, double lr,
+                   struct optimiser_result *out, struct m2_error *err)
 {
-    int code = run_norm(optimiser, err);
+    int code = optimiser_queue(optimiser, step, lr, NULL, err);
 
-    return code != 0 ? code : read_norm(optimiser, out, err);
+    return code != 0 ? code : optimiser_read(optimiser, out, err);
 }

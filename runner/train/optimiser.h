@@ -21,12 +21,17 @@ struct optimiser_result {
     bool finite;      /* false: nothing was updated */
 };
 
-/* Update number `step` (from 1) with the gradients in the model's arena. */
+/* Update number `step` (from 1) with the gradients in the model's arena, in two
+ * halves, so that nothing is read back within a training step: the calls, then,
+ * after device_step_end, their result.  also (NULL: nothing): f64 values, as
+ * the losses; unless all of them are finite, nothing is updated. */
+int optimiser_queue(struct optimiser *optimiser, int64_t step, double lr,
+                    const struct m2_view *also, struct m2_error *err);
+int optimiser_read(struct optimiser *optimiser, struct optimiser_result *out,
+                   struct m2_error *err);
+
+/* Both halves, with nothing beside the gradients. */
 int optimiser_step(struct optimiser *optimiser, int64_t step, double lr,
                    struct optimiser_result *out, struct m2_error *err);
-
-/* The norm alone, for a step that must not be made: nothing is updated. */
-int optimiser_measure(struct optimiser *optimiser, struct optimiser_result *out,
-                      struct m2_error *err);
 
 #endif

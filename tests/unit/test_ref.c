@@ -120,7 +120,8 @@ static void spectral_lets_a_nan_pass(void **state)
     struct m2_view place = view(0, 1, 3, M2_F64);
     (void)state;
     for (int mode = 1; mode <= 2; mode++) {
-        struct m2_spectral spectral = {mode, 0.99, 0.01, place};
+        struct m2_spectral spectral = {
+            .mode = mode, .rho = 0.99, .dt_ref = 0.01, .a_log = place};
         struct m2_error err;
         assert_ok(view_upload(device, &place, a_log, &err), &err);
         assert_ok(op_call(device, M2_OP_spectral, &spectral, &err), &err);
