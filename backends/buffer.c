@@ -43,6 +43,8 @@ void buffer_free(struct m2_device *device, struct m2_buffer *buffer)
 
     if (buffer == NULL)
         return;
+    if (device->observer != NULL)
+        device->observer->freed(device->observer->context, buffer);
     device->buffer_bytes -= head_of(buffer)->bytes;
     device_slot(device, M2_SLOT_FREE, &args, NULL);
 }
@@ -184,6 +186,36 @@ static int move_up_i32(struct m2_device *device, const struct m2_view *view,
                          piece->n * sizeof *from, err);
 }
 
+static int move_up_bytes(struct m2_device *device, const struct m2_view *view,
+                         const struct piece *piece, void *state,
+                         struct m2_error *err)
+{
+    size_t size = m2_dtype_size(view->dtype);
+
+    return buffer_upload(device, view->buffer, (size_t)piece->element * size,
+                         (const char *)state + piece->packed * size,
+                         piece->n * size, err);
+}
+
+static int move_down_bytes(struct m2_device *device, const struct m2_view *view,
+                           const struct piece *piece, void *state,
+                           struct m2_error *err)
+{
+    size_t size = m2_dtype_size(view->dtype);
+
+    return buffer_download(device, view->buffer, (size_t)piece->element * size,
+                           (char *)state + piece->packed * size,
+                           piece->n * size, err);
+}
+
+static int check_there(const struct m2_device *device, const char *what,
+                       const struct m2_view *view, struct m2_error *err)
+{
+    if (view->buffer == NULL)
+        return m2_fail(err, M2_E_ARGUMENT, "%s: the view is missing", what);
+    return view_check_device(device, what, "the view", view, err);
+}
+
 /* Checks a view that will be transferred as doubles or as int32_t. */
 static int check_view(const struct m2_device *device, const char *what,
                       const struct m2_view *view, bool integers,
@@ -191,11 +223,8 @@ static int check_view(const struct m2_device *device, const char *what,
 {
     bool known = integers ? view->dtype == M2_I32
                           : view->dtype == M2_F32 || view->dtype == M2_F64;
-    int rc;
+    int rc = check_there(device, what, view, err);
 
-    if (view->buffer == NULL)
-        return m2_fail(err, M2_E_ARGUMENT, "%s: the view is missing", what);
-    rc = view_check_device(device, what, "the view", view, err);
     if (rc != M2_OK)
         return rc;
     if (!known)
@@ -235,4 +264,29 @@ int view_upload_i32(struct m2_device *device, const struct m2_view *view,
         return rc;
     memcpy(&state, &host, sizeof state); /* move_up_i32 only reads it */
     return view_each(device, view, move_up_i32, state, err);
+}
+
+int view_upload_bytes(struct m2_device *device, const struct m2_view *view,
+                      const void *host, struct m2_error *err)
+{
+    int rc = check_there(device, "upload", view, err);
+    void *state;
+
+    if (rc == M2_OK)
+        rc = view_check_bounds("upload", "the view", view, err);
+    if (rc != M2_OK)
+        return rc;
+    memcpy(&state, &host, sizeof state); /* move_up_bytes only reads it */
+    return view_each(device, view, move_up_bytes, state, err);
+}
+
+int view_download_bytes(struct m2_device *device, const struct m2_view *view,
+                        void *host, struct m2_error *err)
+{
+    int rc = check_there(device, "download", view, err);
+
+    if (rc == M2_OK)
+        rc = view_check_bounds("download", "the view", view, err);
+    return rc == M2_OK ? view_each(device, view, move_down_bytes, host, err)
+                       : rc;
 }

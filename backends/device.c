@@ -233,12 +233,19 @@ int device_sync(struct m2_device *device, struct m2_error *err)
     return device_slot(device, M2_SLOT_SYNC, NULL, err);
 }
 
-/* Calls a slot that a backend may lack. */
-static int optional_slot(const struct m2_device *device, unsigned slot,
-                         struct m2_error *err)
+void device_observe(struct m2_device *device,
+                    const struct device_observer *observer)
 {
-    return device->slots[slot] == NULL ? M2_OK
-                                       : device_slot(device, slot, NULL, err);
+    device->observer = observer;
+}
+
+/* Calls a slot that a backend may lack. */
+static int step_slot(const struct m2_device *device, unsigned slot,
+                     struct m2_error *err)
+{
+    if (device->slots[slot] == NULL || device->observer != NULL)
+        return M2_OK;
+    return device_slot(device, slot, NULL, err);
 }
 
 bool device_has_steps(const struct m2_device *device)
@@ -249,10 +256,10 @@ bool device_has_steps(const struct m2_device *device)
 
 int device_step_begin(struct m2_device *device, struct m2_error *err)
 {
-    return optional_slot(device, M2_SLOT_STEP_BEGIN, err);
+    return step_slot(device, M2_SLOT_STEP_BEGIN, err);
 }
 
 int device_step_end(struct m2_device *device, struct m2_error *err)
 {
-    return optional_slot(device, M2_SLOT_STEP_END, err);
+    return step_slot(device, M2_SLOT_STEP_END, err);
 }

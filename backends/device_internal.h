@@ -11,9 +11,10 @@ struct m2_device {
     char label[64];
     m2_slot_fn slots[M2_BACKEND_N_SLOTS];
     size_t buffer_bytes;
-    size_t scratch_needed;   /* by the calls prepared so far */
-    size_t scratch_reserved; /* what the backend holds */
-    struct m2_device *next;  /* list of open devices */
+    size_t scratch_needed;                  /* by the calls prepared so far */
+    size_t scratch_reserved;                /* what the backend holds */
+    const struct device_observer *observer; /* NULL: nobody */
+    struct m2_device *next;                 /* list of open devices */
 };
 
 /* Calls a slot (which must be there).  An error without a message gets one;

@@ -89,10 +89,17 @@ int device_reserve(struct m2_device *device, struct m2_error *err)
 int op_run(struct m2_device *device, enum m2_op op, void *args,
            struct m2_error *err)
 {
+    const struct device_observer *observer = device->observer;
+    int rc = check_provided(device, op, err);
+
     assert(device->scratch_needed <= device->scratch_reserved);
-    if (device->slots[M2_SLOT_FIRST_OP + op] == NULL)
-        return check_provided(device, op, err);
-    return device_slot(device, M2_SLOT_FIRST_OP + op, args, err);
+    if (rc == M2_OK && observer != NULL)
+        rc = observer->before(observer->context, op, args, err);
+    if (rc == M2_OK)
+        rc = device_slot(device, M2_SLOT_FIRST_OP + op, args, err);
+    if (rc == M2_OK && observer != NULL)
+        rc = observer->after(observer->context, op, args, err);
+    return rc;
 }
 
 int op_call(struct m2_device *device, enum m2_op op, void *args,

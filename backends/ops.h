@@ -64,6 +64,12 @@ int view_download(struct m2_device *device, const struct m2_view *view,
 int view_upload_i32(struct m2_device *device, const struct m2_view *view,
                     const int32_t *host, struct m2_error *err);
 
+/* The same without conversion, for any type: the elements' bytes, packed. */
+int view_upload_bytes(struct m2_device *device, const struct m2_view *view,
+                      const void *host, struct m2_error *err);
+int view_download_bytes(struct m2_device *device, const struct m2_view *view,
+                        void *host, struct m2_error *err);
+
 /* Views. */
 static inline struct m2_view view_matrix(struct m2_buffer *buffer,
                                          int64_t offset, int64_t rows,
@@ -131,6 +137,23 @@ int op_run(struct m2_device *device, enum m2_op op, void *args,
 /* Check, prepare, reserve and run in one: for tests and rare calls. */
 int op_call(struct m2_device *device, enum m2_op op, void *args,
             struct m2_error *err);
+
+/* Who looks on while a device computes.  before and after are called around
+ * every op that the device runs, whoever asked for it; a failure of theirs is
+ * that of op_run.  freed is called when a buffer is about to go. */
+struct device_observer {
+    int (*before)(void *context, enum m2_op op, const void *args,
+                  struct m2_error *err);
+    int (*after)(void *context, enum m2_op op, const void *args,
+                 struct m2_error *err);
+    void (*freed)(void *context, const struct m2_buffer *buffer);
+    void *context;
+};
+
+/* The observer is borrowed; NULL ends it.  The backend of an observed device
+ * is told of no training steps: they would keep ops back. */
+void device_observe(struct m2_device *device,
+                    const struct device_observer *observer);
 
 /* Floating-point operations of a call (multiply-add = 2), by the formulas of
  * the specification's section 8; 0 for ops that are not counted. */

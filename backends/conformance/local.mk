@@ -19,6 +19,10 @@ librunner_a_SOURCES += \
 	backends/conformance/golden_table.h \
 	backends/conformance/gradient.c backends/conformance/gradient.h \
 	backends/conformance/grid.c backends/conformance/order.c \
+	backends/conformance/mirror.c backends/conformance/mirror.h \
 	backends/conformance/pairs.c backends/conformance/pairs.h \
 	backends/conformance/suite.h \
 	backends/conformance/trial.c backends/conformance/trial.h
+
+unit_tests += tests/unit/test_mirror
+tests_unit_test_mirror_SOURCES = tests/unit/test_mirror.c $(op_call_sources)
