@@ -11,6 +11,7 @@ librunner_a_SOURCES += \
 	runner/model/mamba2_backward.c \
 	runner/model/mamba2_forward.c \
 	runner/model/model.c runner/model/model.h \
+	runner/model/names.c \
 	runner/model/golden_file.c runner/model/golden_file.h \
 	runner/model/parameters.c runner/model/parameters.h \
 	runner/model/program.c runner/model/program.h \

@@ -148,6 +148,14 @@ int model_forward_backward(struct model *model, int64_t b, double scale,
 bool model_activation(const struct model *model, int64_t b, const char *name,
                       struct m2_view *out);
 
+/* What a view of the model's memory is called, into name, and the layer it
+ * belongs to, or -1.  A parameter has its name, its gradient "gradient of "
+ * before it; activations are called as above, with their layer, and gradients
+ * of them "d." and the activation.  What spans several tensors of an arena is
+ * "parameters" or "gradients"; the name of anything else is empty. */
+int64_t model_view_name(const struct model *model, const struct m2_view *view,
+                        char *name, size_t size);
+
 /* First tensor of the parameters (or, with gradients true, of the gradient
  * arena) that holds a value that is not finite: its name, else NULL. */
 int model_first_not_finite(struct model *model, bool gradients,
