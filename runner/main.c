@@ -38,7 +38,7 @@ static int print_help(void)
         "one YAML file.\n\nCommands:\n");
     for (const struct command *c = commands; c->name != NULL; c++)
         if (c->summary != NULL)
-            printf("  %-10s %s\n", c->name, c->summary);
+            printf("  %-16s %s\n", c->name, c->summary);
     printf("\nOptions, before the command:\n"
            "      --plugin-dir DIR  search DIR for plugins first; repeatable\n"
            "  -C, --directory DIR   work in DIR\n"

@@ -23,6 +23,7 @@ int command_bench(int argc, char **argv);
 int command_best(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_compare(int argc, char **argv);
+int command_compare_backends(int argc, char **argv);
 int command_data(int argc, char **argv);
 int command_devices(int argc, char **argv);
 int command_ls(int argc, char **argv);

@@ -26,6 +26,8 @@ const struct command commands[] = {
     {"devices", "backends and devices found here, or why they cannot be used",
      command_devices},
     {"selftest", "does a backend keep every contract?", command_selftest},
+    {"compare-backends", "training steps on two backends: the same numbers?",
+     command_compare_backends},
     {"schema", "every key of an experiment file", command_schema},
     {"worker", NULL, command_worker},
     {NULL, NULL, NULL},

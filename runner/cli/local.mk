@@ -8,6 +8,8 @@ librunner_a_SOURCES += \
 	runner/cli/command.h runner/cli/commands.c runner/cli/common.c \
 	runner/cli/compare.c runner/cli/compare.h runner/cli/compare_print.c \
 	runner/cli/compare_rows.c runner/cli/compare_scores.c \
+	runner/cli/compare_backends.c runner/cli/compare_backends.h \
+	runner/cli/compare_backends_print.c \
 	runner/cli/data.c \
 	runner/cli/devices.c \
 	runner/cli/json_output.c runner/cli/json_output.h \

@@ -2,6 +2,7 @@
 script_tests += \
 	tests/cli/test_check.sh \
 	tests/cli/test_compare.sh \
+	tests/cli/test_compare_backends.sh \
 	tests/cli/test_completion.sh \
 	tests/cli/test_damage.sh \
 	tests/cli/test_guarantees.sh \

@@ -72,5 +72,11 @@ complete schema --format ""
 offers "values of an option" markdown
 complete selftest ""
 offers "backends" ref
+complete compare-backends ""
+offers "a file before two backends" one.yaml
+complete compare-backends one.yaml ref ""
+offers "the second backend" ref
+complete compare-backends one.yaml ref ref windo
+offers "keys after them" window=
 equal "nothing is printed on stderr" "$(cat "$err")" ""
 finish

@@ -57,6 +57,15 @@ wrong "a backend and another one" "one backend, not 2" selftest ref cpu
 wrong "a part as a key" "chosen with --split" predict @last split=train
 wrong "no backend" "which backend?" selftest
 wrong "no threads" "--threads must be 1 to 1024" selftest ref --threads 0
+wrong "no experiment to compare on" "which experiment file?" compare-backends
+wrong "one backend to compare" "two devices must follow" \
+    compare-backends x.yaml cpu
+wrong "a key in place of a backend" "two devices must follow" \
+    compare-backends x.yaml cpu dtype=f64
+wrong "a device beside the two" "those that follow the file" \
+    compare-backends x.yaml cpu ref device=cuda
+wrong "no steps to compare" "--steps is 1 to 1000000" \
+    compare-backends x.yaml cpu ref --steps 0
 wrong "a format that is not there" "json, markdown, man or keys" \
     schema --format html
 wrong "an argument of devices" "no argument expected: 'cpu'" devices cpu
