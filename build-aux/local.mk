@@ -4,7 +4,7 @@ EXTRA_DIST += bootstrap CONTRIBUTING.md .clang-format .editorconfig .ci/run .ci/
 	build-aux/build-info build-aux/cmocka-tap build-aux/test-summary \
 	build-aux/check-headers build-aux/check-style \
 	build-aux/check-listed build-aux/valgrind.supp \
-	build-aux/cppcheck.cfg \
+	build-aux/cppcheck.cfg build-aux/cuda-resources \
 	tests/installcheck/run.sh
 
 # ---- build facts: rewritten only when they change, so nothing recompiles ----
@@ -46,6 +46,8 @@ AM_TESTS_ENVIRONMENT = \
 	export M2RUN_PLUGIN_PATH; \
 	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
 	top_builddir='$(abs_top_builddir)'; export top_builddir; \
+	M2_EMU_DIR='$(abs_top_builddir)/tests/cuda_emu'; export M2_EMU_DIR; \
+	M2_EMU_REASON='$(EMU_REASON)'; export M2_EMU_REASON; \
 	ASAN_OPTIONS=allocator_may_return_null=1; export ASAN_OPTIONS; \
 	LC_ALL=C; export LC_ALL; TZ=UTC; export TZ;
 
@@ -75,7 +77,8 @@ check-headers:
 	    -I$(abs_top_builddir) $(BASE_CFLAGS) -fopenmp-simd \
 	    $(RUNNER_CFLAGS) $(OPENBLAS_CFLAGS)
 
-find_sources = find runner backends plugins tests docs -name '*.[ch]'
+find_sources = find runner backends plugins tests docs -name '*.[ch]' \
+	-o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp'
 format:
 	@cd $(top_srcdir) && $(find_sources) | xargs $(CLANG_FORMAT) -i
 format-check:

@@ -9,4 +9,4 @@ dist_man_MANS += docs/m2run.1
 # The completion file must be named as the program.
 bashcompletiondir = $(datadir)/bash-completion/completions
 dist_bashcompletion_DATA = docs/bash-completion/m2run
-EXTRA_DIST += docs/benchmarks.md docs/guarantees.md
+EXTRA_DIST += docs/cuda-kernels.md docs/benchmarks.md docs/guarantees.md

@@ -6,6 +6,7 @@ include $(top_srcdir)/tests/cli/local.mk
 include $(top_srcdir)/tests/bad_plugins/local.mk
 include $(top_srcdir)/tests/mock/local.mk
 include $(top_srcdir)/tests/cuda_emu/local.mk
+include $(top_srcdir)/tests/gpu/local.mk
 include $(top_srcdir)/tests/faults/local.mk
 include $(top_srcdir)/tests/chaos/local.mk
 include $(top_srcdir)/tests/golden/local.mk

@@ -9,6 +9,9 @@ cuda_sources = \
 	backends/cuda/loss.cu backends/cuda/mean_time.cu \
 	backends/cuda/memory.cu backends/cuda/optimiser.cu \
 	backends/cuda/query.cu backends/cuda/rmsnorm.cu \
+	backends/cuda/ssd_backward.cu backends/cuda/ssd_forward.cu \
+	backends/cuda/ssd_gradients.cu backends/cuda/ssd_pairs.cu \
+	backends/cuda/ssd_states.cu \
 	backends/cuda/step.cu backends/cuda/table.cu \
 	backends/cuda/windows.cu backends/cuda/xent.cu
 cuda_headers = \
@@ -16,7 +19,8 @@ cuda_headers = \
 	backends/cuda/cuda.cuh backends/cuda/launch.cuh \
 	backends/cuda/members.cuh backends/cuda/norm.cuh \
 	backends/cuda/real.cuh backends/cuda/reduce.cuh \
-	backends/cuda/slots.h backends/cuda/walk.cuh
+	backends/cuda/slots.h backends/cuda/ssd.cuh \
+	backends/cuda/ssd_backward.cuh backends/cuda/walk.cuh
 EXTRA_DIST += $(cuda_sources) $(cuda_headers) backends/cuda/plugin.c
 
 AM_V_NVCC = $(am__v_NVCC_@AM_V@)
@@ -54,7 +58,7 @@ $(cuda_module): $(cuda_objects)
 # Installed as data: a module is loaded, not run.
 cudadir = $(plugindir)
 if HAVE_CUDA
-# cuda_DATA = $(cuda_module), when all ops are there
+# cuda_DATA = $(cuda_module), when the other rooms are done
 cuda: $(cuda_module)
 	@echo "$(cuda_module) is ready"
 -include $(cuda_objects:=.d)
@@ -63,5 +67,12 @@ cuda:
 	@echo 'the CUDA backend is not built here: $(cuda_reason)' >&2
 	@false
 endif
+
+# The table of docs/cuda-kernels.md; fails when a kernel spills registers.
+cuda-resources:
+	NVCC='$(NVCC)' CXXFILT='$(CXXFILT)' AWK='$(AWK)' $(SHELL) \
+	    $(top_srcdir)/build-aux/cuda-resources '$(top_srcdir)' \
+	    $(NVCCFLAGS) -std=c++17 $(CUDA_CPPFLAGS) \
+	    -DM2_CUDA_ARCHS='"90"' -- $(cuda_sources)
 CLEANFILES += $(cuda_objects) $(cuda_objects:=.d)
-.PHONY: cuda
+.PHONY: cuda cuda-resources

@@ -4,7 +4,10 @@
 # The runtime is the same in both.
 emu_runtime =
 emu_headers =
-EXTRA_DIST += $(emu_runtime) $(emu_headers)
+# Shell tests that need the modules; they lie in $M2_EMU_DIR.
+emu_tests = tests/gpu/test_run.sh
+emu_left_out = tests/cuda_emu/test_left_out.sh
+EXTRA_DIST += $(emu_runtime) $(emu_headers) $(emu_tests) $(emu_left_out)
 
 AM_V_CXX = $(am__v_CXX_@AM_V@)
 am__v_CXX_ = $(am__v_CXX_@AM_DEFAULT_V@)
@@ -60,4 +63,11 @@ am__v_CXXLD_1 =
 
 emu_modules = tests/cuda_emu/m2_cuda_emu.so tests/cuda_emu/m2_cuda_emu_check.so
 emu_objects = $(emu_runtime_objects) $(emu_fast_objects) $(emu_check_objects)
+if HAVE_CUDA_EMU
+# check_DATA += $(emu_modules), with the runtime
+# script_tests += $(emu_tests)
+-include $(emu_objects:=.d)
+else
+script_tests += $(emu_left_out)
+endif
 CLEANFILES += $(emu_modules) $(emu_objects) $(emu_objects:=.d)
