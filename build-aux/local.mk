@@ -25,7 +25,7 @@ dist-hook:
 # ---- tests ----
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
-TESTS = $(unit_tests) $(script_tests)
+TESTS = $(unit_tests) $(program_tests) $(script_tests)
 else
 TESTS =
 check-local:

@@ -5,14 +5,31 @@
 emu_runtime =
 emu_headers =
 # Shell tests that need the modules; they lie in $M2_EMU_DIR.
-emu_tests = tests/gpu/test_run.sh
+emu_tests = tests/cuda_emu/test_faults.sh tests/cuda_emu/test_parity.sh \
+	tests/gpu/test_run.sh
 emu_left_out = tests/cuda_emu/test_left_out.sh
-EXTRA_DIST += $(emu_runtime) $(emu_headers) $(emu_tests) $(emu_left_out)
+# The emulator's own tests: its calls, and mistakes planted in kernels.
+emu_host_tests = tests/cuda_emu/host_blas.cpp tests/cuda_emu/host_device.cpp \
+	tests/cuda_emu/host_memory.cpp tests/cuda_emu/host_stream.cpp
+emu_mistakes = tests/cuda_emu/mistakes/blas.cu \
+	tests/cuda_emu/mistakes/blocks.cu tests/cuda_emu/mistakes/correct.cu \
+	tests/cuda_emu/mistakes/graphs.cu tests/cuda_emu/mistakes/launches.cu \
+	tests/cuda_emu/mistakes/memory.cu tests/cuda_emu/mistakes/streams.cu
+EXTRA_DIST += $(emu_runtime) $(emu_headers) $(emu_tests) $(emu_left_out) \
+	tests/cuda_emu/README.md tests/cuda_emu/parity.cu \
+	tests/cuda_emu/cases.cpp tests/cuda_emu/cases.h $(emu_host_tests) \
+	tests/cuda_emu/mistakes/mistakes.cpp \
+	tests/cuda_emu/mistakes/mistakes.h $(emu_mistakes)
 
 AM_V_CXX = $(am__v_CXX_@AM_V@)
 am__v_CXX_ = $(am__v_CXX_@AM_DEFAULT_V@)
 am__v_CXX_0 = @echo "  CXX     " $@;
 am__v_CXX_1 =
+
+AM_V_CXXLD = $(am__v_CXXLD_@AM_V@)
+am__v_CXXLD_ = $(am__v_CXXLD_@AM_DEFAULT_V@)
+am__v_CXXLD_0 = @echo "  CXXLD   " $@;
+am__v_CXXLD_1 =
 
 EMU_COMMAND = $(CXX) -std=gnu++17 -O2 -g $(CUDA_HOST_FLAGS) $(EMU_WERROR) \
 	-Wno-unknown-pragmas -I$(top_srcdir)/tests/cuda_emu/include \
@@ -33,7 +50,8 @@ EMU_C = $(CC) $(STD_CFLAGS) $(WARN_CFLAGS) -O2 -g -fPIC -fvisibility=hidden \
 	    -x c++ -c -o $@ $<
 %.emu.o: %.cpp
 	@$(MKDIR_P) $(@D)
-	$(AM_V_CXX)$(EMU_COMMAND) $(CUDA_DEPENDS) -c -o $@ $<
+	$(AM_V_CXX)$(EMU_COMMAND) -ftls-model=initial-exec $(CUDA_DEPENDS) \
+	    -c -o $@ $<
 %.emu.o: %.c
 	@$(MKDIR_P) $(@D)
 	$(AM_V_CC)$(EMU_C) $(EMU_FAST) $(CUDA_DEPENDS) -c -o $@ $<
@@ -56,18 +74,34 @@ tests/cuda_emu/m2_cuda_emu_check.so: $(emu_check_objects) \
 	$(AM_V_CXXLD)$(EMU_LINK) -o $@ $(emu_check_objects) \
 	    $(emu_runtime_objects) $(EMU_LIBS)
 
-AM_V_CXXLD = $(am__v_CXXLD_@AM_V@)
-am__v_CXXLD_ = $(am__v_CXXLD_@AM_DEFAULT_V@)
-am__v_CXXLD_0 = @echo "  CXXLD   " $@;
-am__v_CXXLD_1 =
+
+# Programs that print TAP; run as the unit tests are.
+emu_case_objects = tests/cuda_emu/cases.emu.o $(emu_runtime_objects)
+emu_host_objects = $(emu_host_tests:.cpp=.emu.o)
+emu_mistake_objects = $(emu_mistakes:.cu=.emu.o) $(emu_mistakes:.cu=.emuck.o) \
+	tests/cuda_emu/mistakes/mistakes.emu.o
+EMU_LINK_TEST = $(CXX) -o $@ $(filter %.o,$^) $(EMU_LIBS)
+tests/cuda_emu/test_host: $(emu_host_objects) $(emu_case_objects)
+	$(AM_V_CXXLD)$(EMU_LINK_TEST)
+tests/cuda_emu/test_mistakes: $(emu_mistakes:.cu=.emu.o) \
+		tests/cuda_emu/mistakes/mistakes.emu.o $(emu_case_objects)
+	$(AM_V_CXXLD)$(EMU_LINK_TEST)
+tests/cuda_emu/test_mistakes_check: $(emu_mistakes:.cu=.emuck.o) \
+		tests/cuda_emu/mistakes/mistakes.emu.o $(emu_case_objects)
+	$(AM_V_CXXLD)$(EMU_LINK_TEST)
 
 emu_modules = tests/cuda_emu/m2_cuda_emu.so tests/cuda_emu/m2_cuda_emu_check.so
-emu_objects = $(emu_runtime_objects) $(emu_fast_objects) $(emu_check_objects)
+emu_programs = tests/cuda_emu/test_host tests/cuda_emu/test_mistakes \
+	tests/cuda_emu/test_mistakes_check
+emu_objects = tests/cuda_emu/cases.emu.o $(emu_runtime_objects) \
+	$(emu_fast_objects) $(emu_check_objects) $(emu_host_objects) \
+	$(emu_mistake_objects)
 if HAVE_CUDA_EMU
-# check_DATA += $(emu_modules), with the runtime
+# check_DATA += $(emu_modules) $(emu_programs), with the runtime
+# program_tests += $(emu_programs)
 # script_tests += $(emu_tests)
 -include $(emu_objects:=.d)
 else
 script_tests += $(emu_left_out)
 endif
-CLEANFILES += $(emu_modules) $(emu_objects) $(emu_objects:=.d)
+CLEANFILES += $(emu_modules) $(emu_programs) $(emu_objects) $(emu_objects:=.d)
