@@ -45,13 +45,16 @@ static void choose_auto(struct device_choice *out, char why[256])
 {
     const struct device_choice cuda = {.backend = "cuda"};
     const struct plugin *plugin;
+    struct m2_device_facts facts;
     struct m2_error cause = {0};
     int count = 0;
 
     *out = cuda;
     if (plugin_load(cuda.backend, M2_PLUGIN_BACKEND, &plugin, &cause) == 0 &&
-        device_count(plugin, &count, &cause) == 0 && count > 0) {
-        snprintf(why, 256, "device auto: cuda:0");
+        device_count(plugin, &count, &cause) == 0 &&
+        device_facts(plugin, 0, &facts, &cause) == 0) {
+        snprintf(why, 256, "device auto: cuda (%d device%s, the first is %s)",
+                 count, count == 1 ? "" : "s", facts.name);
         return;
     }
     snprintf(out->backend, sizeof out->backend, "cpu");

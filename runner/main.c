@@ -214,6 +214,13 @@ static void wait_without_spinning(void)
         setenv("OMP_WAIT_POLICY", "passive", 0);
 }
 
+/* Device numbers as nvidia-smi shows them: CUDA's own order is by speed, and
+ * may change with a driver.  The user's own word stands. */
+static void number_by_place(void)
+{
+    setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
+}
+
 int main(int argc, char **argv)
 {
     process_begin();
@@ -223,6 +230,7 @@ int main(int argc, char **argv)
      * when whoever started it ignores the signal. */
     signal(SIGPIPE, SIG_DFL);
     wait_without_spinning();
+    number_by_place();
     plugin_set_log(log_from_plugin);
     return finish_output(dispatch(argc, argv));
 }

@@ -11,6 +11,7 @@ librunner_a_SOURCES += \
 	runner/cli/compare_backends.c runner/cli/compare_backends.h \
 	runner/cli/compare_backends_print.c \
 	runner/cli/data.c \
+	runner/cli/device_ask.c runner/cli/device_ask.h \
 	runner/cli/devices.c \
 	runner/cli/json_output.c runner/cli/json_output.h \
 	runner/cli/ls.c runner/cli/ls_table.c runner/cli/ls_table.h \
@@ -24,6 +25,7 @@ librunner_a_SOURCES += \
 	runner/cli/reproduce_report.c runner/cli/reproduce_report.h \
 	runner/cli/reproduce_run.c runner/cli/reproduce_run.h \
 	runner/cli/run.c runner/cli/run.h \
+	runner/cli/run_devices.c \
 	runner/cli/run_list.c runner/cli/run_list.h \
 	runner/cli/run_memory.c \
 	runner/cli/run_report.c runner/cli/run_tasks.c \

@@ -47,6 +47,7 @@ struct invocation {
     const struct resolved_sweep *resolved;
     const char *root, *record;
     struct pool_task *tasks;
+    int slots; /* of run_devices_find */
 };
 
 static int choose_jobs(const struct invocation *all)
@@ -60,6 +61,7 @@ static int choose_jobs(const struct invocation *all)
         jobs = POOL_MAX_JOBS;
     if ((size_t)jobs > waiting)
         jobs = (int64_t)waiting;
+    jobs = run_devices_jobs(all->slots, all->options->jobs, (int)jobs);
     if (all->options->jobs == 0 && jobs > 1)
         return run_memory_jobs(all->root, all->arguments, all->tasks, n,
                                (int)jobs);
@@ -70,7 +72,7 @@ static int work(const struct invocation *all, struct pool_result *result,
                 struct m2_error *err)
 {
     const struct run_options *options = all->options;
-    const char *worker_options[4] = {NULL};
+    const char *worker_options[8] = {NULL};
     size_t n_options = 0, n = all->resolved->record.n_runs;
     bool quiet = log_level() < LOG_INFO;
     struct pool_request request = {
@@ -98,6 +100,10 @@ static int work(const struct invocation *all, struct pool_result *result,
         worker_options[n_options++] = "--brief";
     if (quiet)
         worker_options[n_options++] = "--quiet";
+    if (all->resolved->auto_why[0] != '\0') {
+        worker_options[n_options++] = "--auto";
+        worker_options[n_options++] = all->resolved->auto_why;
+    }
     request.threads = cores_allowed() / request.jobs;
     if (request.threads < 1)
         request.threads = 1;
@@ -136,6 +142,7 @@ static int run_experiment(const struct run_options *options,
     struct resolved_sweep resolved;
     struct pool_task *tasks = NULL;
     struct pool_result result;
+    int slots = 0;
     char *root = store_root(options->results), *record = NULL;
     int code = root == NULL
                    ? m2_fail(err, M2_E_MEMORY, "out of memory")
@@ -154,8 +161,10 @@ static int run_experiment(const struct run_options *options,
             &(struct run_choice){root, options->policy, options->begun_ns},
             &tasks, err);
     if (code == 0)
+        code = run_devices_find(&resolved, tasks, &slots, err);
+    if (code == 0)
         code = work(&(struct invocation){options, arguments, &resolved, root,
-                                         record, tasks},
+                                         record, tasks, slots},
                     &result, err);
     if (code == 0) {
         run_report_print(tasks, resolved.record.n_runs, arguments);
@@ -255,7 +264,8 @@ int command_run(int argc, char **argv)
     const struct option_spec specs[] = {
         {"results", 0, OPTION_TEXT, "DIR", "results folder [results]",
          &options.results},
-        {"jobs", 'j', OPTION_INT, "N", "runs at once [cores]", &options.jobs},
+        {"jobs", 'j', OPTION_INT, "N", "runs at once [cores, or one per GPU]",
+         &options.jobs},
         {"on-error", 0, OPTION_TEXT, "WHAT",
          "stop or continue after a failed run [continue]", &options.on_error},
         {"max-failures", 0, OPTION_TEXT, "N",

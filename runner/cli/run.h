@@ -23,6 +23,17 @@ int run_tasks_make(const struct resolved_sweep *resolved,
 void run_tasks_free(struct pool_task *tasks, size_t n);
 size_t run_tasks_waiting(const struct pool_task *tasks, size_t n);
 
+/* Fills in what the tasks say of devices.  *slots_out: accelerators that the
+ * waiting runs may use, 0: none computes on one.  Processes of their own find
+ * that out, for no backend is loaded here. */
+int run_devices_find(const struct resolved_sweep *resolved,
+                     struct pool_task *tasks, int *slots_out,
+                     struct m2_error *err);
+
+/* Runs at once, of at most `jobs`: one per accelerator unless more were
+ * wanted (0: not said), which is told. */
+int run_devices_jobs(int slots, int64_t wanted, int jobs);
+
 /* `jobs`, or as many as have the memory that the largest waiting run is planned
  * to take, at least 1; with a word when it is fewer.  A process of its own
  * finds that out, for no backend is loaded here. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/select.h"
+#include "cli/device_ask.h"
 #include "config/identity.h"
 #include "data/dataset.h"
 #include "results/store.h"
@@ -104,23 +104,32 @@ static int replace(char **slot, const char *value, struct m2_error *err)
     return 0;
 }
 
-/* `auto` becomes the device it stands for, so that the run is the same
+/* `auto` becomes the backend it stands for, so that the run is the same
  * wherever it is continued. */
-static int fix_device(struct config *config, struct record_run *run,
+static int fix_device(struct resolved_sweep *resolved, size_t i,
                       struct m2_error *err)
 {
-    struct device_choice choice;
-    char why[256], device[64];
-    int code = device_choose(config->device, &choice, why, err);
+    struct config *config = &resolved->sweep.runs[i].config;
+    struct device_answer answer;
+    int code = 0;
 
-    if (code != 0 || why[0] == '\0')
-        return code;
-    log_info("%s", why);
-    snprintf(device, sizeof device,
-             strcmp(choice.backend, "cpu") == 0 ? "%.32s" : "%.32s:%d",
-             choice.backend, choice.index);
-    code = replace(&config->device, device, err);
-    return code != 0 ? code : add_text_setting(run, "device", device, err);
+    if (strcmp(config->device, "auto") != 0)
+        return 0;
+    if (resolved->auto_why[0] == '\0') {
+        code = device_ask("auto", &answer, err);
+        if (code == 0 && answer.why[0] == '\0')
+            code = m2_fail(err, M2_E_DEVICE, "%s", answer.reason);
+        if (code != 0)
+            return code;
+        memcpy(resolved->auto_why, answer.why, sizeof resolved->auto_why);
+        memcpy(resolved->auto_device, answer.backend,
+               sizeof resolved->auto_device);
+        log_info("%s", resolved->auto_why);
+    }
+    code = replace(&config->device, resolved->auto_device, err);
+    return code != 0 ? code
+                     : add_text_setting(&resolved->record.runs[i], "device",
+                                        resolved->auto_device, err);
 }
 
 /* The best checkpoint of a run, or the last one of a run that keeps no best. */
@@ -174,25 +183,26 @@ static bool same_data(const struct config_data *a, const struct config_data *b)
     return true;
 }
 
-static int describe_run(struct sweep_run *run, size_t n_axes,
-                        struct record_run *out, const char *root,
-                        struct m2_error *err)
+static int describe_run(struct resolved_sweep *resolved, size_t i,
+                        const char *root, struct m2_error *err)
 {
+    struct sweep_run *run = &resolved->sweep.runs[i];
+    struct record_run *out = &resolved->record.runs[i];
     char seed[24];
     int code = 0;
 
     out->label = memory_string(run->label, err);
     if (out->label == NULL)
         return M2_E_MEMORY;
-    for (size_t i = 0; code == 0 && i < n_axes; i++)
-        if (run->settings[i].value != NULL)
-            code = add_setting(out, run->settings[i].key,
-                               run->settings[i].value, err);
+    for (size_t k = 0; code == 0 && k < resolved->sweep.n_axes; k++)
+        if (run->settings[k].value != NULL)
+            code = add_setting(out, run->settings[k].key,
+                               run->settings[k].value, err);
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)run->config.seed);
     if (code == 0)
         code = add_setting(out, "seed", seed, err);
     if (code == 0)
-        code = fix_device(&run->config, out, err);
+        code = fix_device(resolved, i, err);
     return code != 0 ? code : fix_init_from(&run->config, out, root, err);
 }
 
@@ -211,8 +221,7 @@ static int resolve_runs(struct resolved_sweep *resolved, const char *root,
     for (size_t i = 0; code == 0 && i < sweep->n_runs; i++) {
         struct config *config = &sweep->runs[i].config;
 
-        code = describe_run(&sweep->runs[i], sweep->n_axes, &record->runs[i],
-                            root, err);
+        code = describe_run(resolved, i, root, err);
         if (code == 0 &&
             (i == 0 ||
              !same_data(&config->data, &sweep->runs[i - 1].config.data))) {

@@ -12,6 +12,8 @@ struct resolved_sweep {
     struct experiment experiment;
     struct sweep sweep;
     struct sweep_record record; /* labels, identities, settings, per run */
+    char auto_device[64], auto_why[256]; /* what `auto` stands for; "": it was
+                                            not asked for */
 };
 
 /* Loads, expands, chooses devices, finds init_from, fingerprints the data,

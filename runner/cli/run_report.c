@@ -68,6 +68,25 @@ static void print_counts(const struct pool_task *tasks, size_t n)
     text_free(&text);
 }
 
+/* One reason for which nothing could run: it has just been told. */
+static bool one_reason_for_all(const struct pool_task *tasks, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && pool_task_same_reason(&tasks[0], &tasks[i]))
+        i++;
+    return i == n;
+}
+
+/* Of the runs that could not run for one reason, the first. */
+static bool is_listed(const struct pool_task *tasks, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (pool_task_same_reason(&tasks[k], &tasks[i]))
+            return false;
+    return is_failure(&tasks[i]);
+}
+
 static void list_failure(const struct pool_task *task)
 {
     const char *reason = task->reason != NULL ? task->reason : "";
@@ -136,8 +155,10 @@ void run_report_print(const struct pool_task *tasks, size_t n,
             printf("%s %s\n", tasks[i].result, tasks[i].path);
     fflush(stdout);
     print_counts(tasks, n);
+    if (one_reason_for_all(tasks, n))
+        return;
     for (size_t i = 0; i < n; i++)
-        if (is_failure(&tasks[i]) && ++failed <= MAX_LISTED)
+        if (is_listed(tasks, i) && ++failed <= MAX_LISTED)
             list_failure(&tasks[i]);
     if (failed > MAX_LISTED)
         log_info("  and %zu more", failed - MAX_LISTED);

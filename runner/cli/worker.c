@@ -20,8 +20,9 @@
 struct worker {
     const char *results;
     const char *silent_owner, *set_aside;
-    const char *traces; /* file for the trace of every step, or NULL */
-    int64_t threads, parent, cut_after;
+    const char *traces;   /* file for the trace of every step, or NULL */
+    const char *auto_why; /* how `auto` was decided, or NULL */
+    int64_t threads, parent, cut_after, device;
     bool takeover, mixed, fresh, brief, quiet;
     struct record_run run;
     struct text base;
@@ -111,6 +112,22 @@ static int check_identity(struct worker *worker, const char *fingerprint,
     return code;
 }
 
+/* "device auto: cuda (...)", where this run has the device that it names. */
+static const char *device_why(const struct worker *worker)
+{
+    static const char start[] = "device auto: ";
+    const char *device = worker->experiment.config.device;
+    const char *word = worker->auto_why;
+
+    if (word == NULL || strncmp(word, start, strlen(start)) != 0)
+        return NULL;
+    word += strlen(start);
+    return strncmp(word, device, strlen(device)) == 0 &&
+                   word[strlen(device)] == ' '
+               ? worker->auto_why
+               : NULL;
+}
+
 static int run_job(struct worker *worker, const char *fingerprint,
                    struct job_result *result, struct m2_error *err)
 {
@@ -127,6 +144,8 @@ static int run_job(struct worker *worker, const char *fingerprint,
         .fingerprint = fingerprint,
         .threads =
             (int)(config->threads > 0 ? config->threads : worker->threads),
+        .device_slot = (int)(worker->device + 1),
+        .device_why = device_why(worker),
         .takeover = worker->takeover,
         .silent_owner = worker->silent_owner,
         .mixed = worker->mixed,
@@ -226,10 +245,14 @@ int command_worker(int argc, char **argv)
         "so may any other launcher.",
         NULL};
     struct worker worker = {
-        .threads = 1, .events = STDOUT_FILENO, .trace_fd = -1};
+        .threads = 1, .device = -1, .events = STDOUT_FILENO, .trace_fd = -1};
     const struct option_spec specs[] = {
         {"results", 0, OPTION_TEXT, "DIR", "results folder", &worker.results},
         {"threads", 0, OPTION_INT, "N", "CPU threads", &worker.threads},
+        {"device", 0, OPTION_INT, "N",
+         "device number, where the run names none", &worker.device},
+        {"auto", 0, OPTION_TEXT, "TEXT", "how device auto was decided",
+         &worker.auto_why},
         {"parent", 0, OPTION_INT, "PID", "end when this process has ended",
          &worker.parent},
         {"silent-owner", 0, OPTION_TEXT, "TOKEN",

@@ -129,6 +129,7 @@ struct config {
     uint64_t seed;
     char *device; /* cpu, cuda, cuda:1, auto, ref, or a file */
     enum m2_dtype dtype;
+    bool tf32;       /* f32 on cuda only */
     int64_t threads; /* 0: the share of the allowed cores */
     char *metric;    /* as val/loss */
     struct config_data data;

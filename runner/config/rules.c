@@ -89,6 +89,17 @@ static void check_device(const struct rules *rules)
                       device);
 }
 
+/* TF32 is a way to compute with f32. */
+static void check_tf32(const struct rules *rules)
+{
+    if (!rules_can_check(rules, KEYS("tf32", "dtype")) ||
+        !rules->config->tf32 || rules->config->dtype == M2_F32)
+        return;
+    message_error(rules->messages, rules_place(rules, KEYS("tf32", "dtype")),
+                  "'tf32' cannot be true with 'dtype' f64: it rounds the "
+                  "factors of products of f32; leave one of them out");
+}
+
 /* ---- data --------------------------------------------------------------- */
 
 static bool is_same_list(char *const *a, size_t n_a, char *const *b, size_t n_b)
@@ -265,6 +276,10 @@ static void check_idle(const struct rules *rules)
     warn_idle(rules, "train.schedule.min_ratio",
               config->train.schedule.type != SCHEDULE_CONSTANT,
               "'train.schedule.type' is constant");
+    warn_idle(rules, "tf32",
+              strcmp(config->device, "cpu") != 0 &&
+                  strcmp(config->device, "ref") != 0,
+              "'device' is not cuda");
     warn_idle(rules, "model.vocab_size", is_lm, "'model.head' is not lm");
     warn_idle(rules, "model.tie_embedding", is_lm, "'model.head' is not lm");
 }
@@ -275,6 +290,7 @@ void binding_check_rules(const struct binding *binding,
     struct rules rules = {binding, config, messages};
 
     check_device(&rules);
+    check_tf32(&rules);
     check_columns(&rules);
     check_paths(&rules);
     rules_check_split(&rules);

@@ -97,6 +97,14 @@ const struct key schema_top[] = {
      .choices = dtypes,
      .habits = "precision data_type floatx",
      .help = "Numbers of parameters and activations."},
+    {.name = "tf32",
+     .type = KEY_BOOL,
+     .offset = AT(tf32),
+     .initial = "false",
+     .habits = "allow_tf32 enable_tf32 use_tf32 tensor_float_32",
+     .help = "dtype f32 on cuda: matrix products may round their factors to 10 "
+             "bits of mantissa, which tensor cores compute faster. Results "
+             "differ from those without; other devices take no notice."},
     {.name = "threads",
      .type = KEY_INT,
      .flags = KEY_NO_IDENTITY | KEY_NO_SWEEP,

@@ -6,7 +6,6 @@
 
 #include "data/target.h"
 #include "plugins/loader.h"
-#include "train/gradient_tree.h"
 #include "train/trainer.h"
 #include "util/memory.h"
 #include "util/process.h"
@@ -134,22 +133,6 @@ static uint64_t dataset_bytes(const struct dataset *d)
            windows * sizeof(int32_t);
 }
 
-static int64_t n_leaves(const struct config_train *train)
-{
-    int64_t size =
-        train->microbatch > 0 ? train->microbatch : train->batch_size;
-
-    return (train->batch_size + size - 1) / size;
-}
-
-/* A batch of one microbatch needs no tree. */
-static uint64_t tree_arenas(const struct config_train *train)
-{
-    int64_t leaves = n_leaves(train);
-
-    return leaves > 1 ? (uint64_t)gradient_tree_arenas(leaves) : 0;
-}
-
 /* Host memory of the loop: three arenas on their way to a checkpoint,
  * predictions of the largest part, the order of an epoch. */
 static uint64_t copy_bytes(const struct dataset *d, const struct config *config,
@@ -178,19 +161,18 @@ static void add_steps(const struct dataset *d, const struct config *config,
 }
 
 static void add_memory(const struct planner *planner,
-                       const struct config *config, int64_t B,
-                       struct run_plan *out)
+                       const struct config *config,
+                       const struct model_spec *spec, struct run_plan *out)
 {
     const struct session *session = &planner->session;
     const struct model_plan *model = &out->model;
     uint64_t arena = model->parameter_bytes;
+    struct device_needs needs;
 
-    out->tree_bytes = tree_arenas(&config->train) * arena;
-    out->series_bytes = batcher_bytes(&session->dataset, config, B);
-    out->device_bytes = model->parameter_bytes + model->gradient_bytes +
-                        model->moment_bytes + model->activation_bytes +
-                        model->workspace_bytes + out->tree_bytes +
-                        out->series_bytes;
+    session_needs(config, &session->dataset, spec, model, &needs);
+    out->tree_bytes = needs.tree;
+    out->series_bytes = needs.series;
+    out->device_bytes = needs.all;
     out->device_limit = session->facts.memory_bytes;
     out->device_is_host = session_device_is_host(session);
     out->base_bytes = planner->base;
@@ -221,6 +203,6 @@ int planner_plan(struct planner *planner, const struct config *config,
     if (code != 0)
         return code;
     add_steps(&planner->session.dataset, config, out);
-    add_memory(planner, config, spec.B, out);
+    add_memory(planner, config, &spec, out);
     return 0;
 }

@@ -49,7 +49,7 @@ static void finish_job(struct job *job)
 static int start_job(struct job *job, size_t task, struct m2_error *err)
 {
     const struct pool_request *request = job->pool->request;
-    char index[24], threads[16], parent[16];
+    char index[24], threads[16], parent[16], device[16];
     const char *argv[32];
     size_t n = 0;
     int code;
@@ -65,6 +65,12 @@ static int start_job(struct job *job, size_t task, struct m2_error *err)
     argv[n++] = threads;
     argv[n++] = "--parent";
     argv[n++] = parent;
+    if (request->tasks[task].n_devices > 1) { /* each job has its own */
+        snprintf(device, sizeof device, "%d",
+                 job->slot % request->tasks[task].n_devices);
+        argv[n++] = "--device";
+        argv[n++] = device;
+    }
     if (request->takeover)
         argv[n++] = "--takeover";
     if (request->tasks[task].again) {

@@ -39,6 +39,9 @@ enum task_state {
 struct pool_task {
     const char *label;    /* borrowed */
     const char *identity; /* borrowed, 64 hex digits */
+    const char *device;   /* as the experiment names it, borrowed; NULL: not
+                             known */
+    int n_devices;        /* accelerators to choose from, 0: not on one */
     enum task_state state;
     char result[16];    /* "done", "failed", "diverged", "oom", ... */
     int code;           /* enum m2_code of an error */
@@ -50,6 +53,10 @@ struct pool_task {
     char *reason; /* owned */
     char *path;   /* directory of the published run; owned */
 };
+
+/* Whether two runs could not run for one reason. */
+bool pool_task_same_reason(const struct pool_task *a,
+                           const struct pool_task *b);
 
 struct pool_request {
     const char *record; /* sweep record that workers read */

@@ -23,6 +23,13 @@ struct pool_task *job_task(const struct job *job)
     return &job->pool->request->tasks[job->task];
 }
 
+bool pool_task_same_reason(const struct pool_task *a, const struct pool_task *b)
+{
+    return a->state == TASK_ERROR && b->state == TASK_ERROR &&
+           a->code == b->code && a->reason != NULL && b->reason != NULL &&
+           strcmp(a->reason, b->reason) == 0;
+}
+
 static void set_text(char **place, const char *text)
 {
     free(*place);
@@ -87,12 +94,30 @@ static void tell_failure(struct job *job)
     text_free(&what);
 }
 
+/* A device that cannot be opened: those that wait for it could not run either,
+ * and the reason is told once. */
+static bool told_before(const struct job *job)
+{
+    const struct pool_request *request = job->pool->request;
+    const struct pool_task *task = job_task(job);
+
+    for (size_t i = 0; task->state == TASK_ERROR && i < request->n_tasks; i++) {
+        const struct pool_task *other = &request->tasks[i];
+
+        if (other != task && other->state == TASK_ERROR &&
+            pool_task_same_reason(task, other))
+            return true;
+    }
+    return false;
+}
+
 static void note_failure(struct job *job)
 {
     struct pool *pool = job->pool;
 
     pool->n_failures++;
-    tell_failure(job);
+    if (!told_before(job))
+        tell_failure(job);
     if (pool->request->stop_on_error ||
         policy_limit_reached(&pool->request->max_failures, pool->n_failures,
                              pool->request->n_tasks))
@@ -116,16 +141,36 @@ static void on_end(struct job *job, const struct event *event)
         note_failure(job);
 }
 
+static void set_error(struct pool_task *task, int code, const char *reason)
+{
+    task->state = TASK_ERROR;
+    task->code = code;
+    snprintf(task->result, sizeof task->result, "%s", "error");
+    set_text(&task->reason, reason);
+}
+
+/* The runs that wait for a device that cannot be opened. */
+static void give_up_device(const struct job *job)
+{
+    const struct pool_request *request = job->pool->request;
+    const struct pool_task *task = job_task(job);
+
+    for (size_t i = 0; task->device != NULL && i < request->n_tasks; i++) {
+        struct pool_task *other = &request->tasks[i];
+
+        if (other->state == TASK_WAITING && other->device != NULL &&
+            strcmp(other->device, task->device) == 0)
+            set_error(other, task->code, task->reason);
+    }
+}
+
 static void on_error(struct job *job, const struct event *event)
 {
-    struct pool_task *task = job_task(job);
-
     job->ended = true;
-    task->state = TASK_ERROR;
-    task->code = event->code;
-    snprintf(task->result, sizeof task->result, "%s", "error");
-    set_text(&task->reason, event->reason);
+    set_error(job_task(job), event->code, event->reason);
     note_failure(job);
+    if (event->code == M2_E_DEVICE && job_task(job)->reason != NULL)
+        give_up_device(job);
 }
 
 /* A new checkpoint shows that starting the worker again leads somewhere. */

@@ -121,8 +121,9 @@ static void add_plugin(struct json_builder *builder,
     add_plugin_file(builder, plugin);
 }
 
-static json_t *backend_object(const struct session *session)
+static json_t *backend_object(const struct fact_request *request)
 {
+    const struct session *session = request->session;
     struct json_builder builder = json_build();
 
     add_plugin(&builder, session->backend);
@@ -130,6 +131,9 @@ static json_t *backend_object(const struct session *session)
     json_add_text(&builder, "device_name", session->facts.name);
     json_add_text(&builder, "facts", session->facts.facts);
     json_add_integer(&builder, "bytes", (int64_t)device_bytes(session->device));
+    json_add(&builder, "tf32", json_boolean(session->config->tf32));
+    if (request->device_why != NULL)
+        json_add_text(&builder, "chosen", request->device_why);
     return json_built(&builder);
 }
 
@@ -212,7 +216,7 @@ int fact_sheet_make(const struct fact_request *request, json_t **out,
     if (request->config != NULL)
         code = add_data(&sheet, request->config, err);
     if (request->session != NULL)
-        json_add(&sheet, "backend", backend_object(request->session));
+        json_add(&sheet, "backend", backend_object(request));
     json_add(&sheet, "libraries", libraries_list());
     made = json_built(&sheet);
     if (code == 0 && made == NULL)
@@ -228,7 +232,8 @@ int fact_sheet_now(const struct config *config, int threads, json_t **out,
                    struct m2_error *err)
 {
     struct session session = {.config = config};
-    const struct fact_request request = {config, &session, threads};
+    const struct fact_request request = {
+        .config = config, .session = &session, .threads = threads};
     int code = session_open_device(config, threads, &session, err);
 
     if (code == 0)

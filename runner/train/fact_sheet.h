@@ -20,6 +20,7 @@ struct fact_request {
     const struct config *config;
     const struct session *session; /* with an open device */
     int threads;
+    const char *device_why; /* how `auto` was decided, or NULL */
 };
 int fact_sheet_make(const struct fact_request *request, json_t **out,
                     struct m2_error *err);

@@ -192,6 +192,7 @@ static int open_session(struct job *job, struct m2_error *err)
     const struct session_request request = {
         .config = job->request->config,
         .threads = job->request->threads,
+        .device_slot = job->request->device_slot,
         .training = true,
     };
     int code = session_open(&request, &job->session, err);
@@ -221,7 +222,12 @@ static int train(struct job *job, struct m2_error *err)
         .context = job,
     };
 
-    return trainer_run(&request, job->evaluator, &job->outcome, err);
+    int code = trainer_run(&request, job->evaluator, &job->outcome, err);
+
+    /* what a step needs has been taken before the first one */
+    return job->outcome.first_step_s == 0
+               ? session_explain(&job->session, code, err)
+               : code;
 }
 
 /* A stop keeps the attempt for a later one; its record says why. */
@@ -256,6 +262,7 @@ static int take_facts(struct job *job, struct m2_error *err)
         .config = job->request->config,
         .session = job->session_open ? &job->session : NULL,
         .threads = job->request->threads,
+        .device_why = job->request->device_why,
     };
     json_t *sheet = NULL;
     int code = fact_sheet_make(&request, &sheet, err);
@@ -383,6 +390,10 @@ static int run_claimed(struct job *job, struct m2_error *err)
 {
     int code = work(job, err);
 
+    /* a device that was opened and then lost is the end of this run, not a
+     * device that cannot be used */
+    if (code == M2_E_DEVICE && job->session_open)
+        code = M2_E_FAILED;
     if (code == M2_E_STOPPED)
         code = end_stopped(job, err);
     else if (code != 0 && job->attempt != NULL &&

@@ -16,6 +16,8 @@ struct job_request {
     const char *fingerprint; /* of the data, as in the identity */
     int threads;
     bool takeover;
+    int device_slot;          /* of struct session_request */
+    const char *device_why;   /* how `auto` was decided, or NULL */
     const char *silent_owner; /* of struct claim_request */
     bool mixed;               /* resume under other numerics */
     const char *set_aside;    /* token of a published folder that is moved to

@@ -7,11 +7,22 @@
 #include "model/model.h"
 #include "train/batch.h"
 
+/* Bytes on the device, by the code that allocates them. */
+struct device_needs {
+    uint64_t tree;   /* arenas of the tree of microbatches */
+    uint64_t series; /* the dataset */
+    uint64_t all;    /* with the model's */
+};
+
 struct session {
     const struct config *config; /* borrowed */
     const struct plugin *backend;
     struct m2_device *device;
     struct m2_device_facts facts;
+    int index; /* of the device */
+    struct device_needs needs;
+    uint64_t free_bytes; /* of an accelerator, before the model was made; 0:
+                            not known */
     struct dataset dataset;
     struct model *model;
     struct batcher *batcher;
@@ -21,6 +32,8 @@ struct session {
 struct session_request {
     const struct config *config;
     int threads;      /* at least 1 */
+    int device_slot;  /* 0: the device that the config names; k: device k-1 of
+                         its backend */
     bool training;    /* gradients and all activations */
     bool all_windows; /* dataset_request.all_windows */
     const struct dataset_scaling_table *scaling; /* NULL: fit */
@@ -38,6 +51,16 @@ int session_open_device(const struct config *config, int threads,
 /* Whether the device computes in host memory with the host's cores, as `cpu`
  * and `ref` do: its bytes are then the process's. */
 bool session_device_is_host(const struct session *session);
+
+/* What a config takes on its device. */
+void session_needs(const struct config *config, const struct dataset *dataset,
+                   const struct model_spec *spec, const struct model_plan *plan,
+                   struct device_needs *out);
+
+/* Out of memory on an accelerator: the plan's number and what was free come
+ * before the cause in err.  Other codes are left alone; returns the code. */
+int session_explain(const struct session *session, int code,
+                    struct m2_error *err);
 
 /* First parameters: from model.init_from, else fresh from the seed. */
 int session_initialise(struct session *session, struct m2_error *err);

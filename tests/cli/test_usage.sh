@@ -68,7 +68,7 @@ wrong "no steps to compare" "--steps is 1 to 1000000" \
     compare-backends x.yaml cpu ref --steps 0
 wrong "a format that is not there" "json, markdown, man or keys" \
     schema --format html
-wrong "an argument of devices" "no argument expected: 'cpu'" devices cpu
+wrong "two arguments of devices" "one argument at most: 'ref'" devices cpu ref
 wrong "stop of one and all" "one experiment or run, or --all" stop --all tiny
 
 runs "an option may follow the arguments" 3 "$M2RUN" check nope.yaml --print

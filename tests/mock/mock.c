@@ -23,6 +23,11 @@ static int mock_devices(void *handle, void *args, struct m2_error *err)
     memset(&devices->facts_out, 0, sizeof devices->facts_out);
     snprintf(devices->facts_out.name, sizeof devices->facts_out.name,
              "mock device %d", devices->index);
+    devices->facts_out.memory_bytes = (uint64_t)settings.mem;
+    devices->facts_out.memory_free_bytes = (uint64_t)settings.mem;
+    if (devices->index < 0 || devices->index >= settings.devices)
+        return m2_fail(err, M2_E_DEVICE, "mock: device %d does not exist",
+                       devices->index);
     return M2_OK;
 }
 
@@ -63,10 +68,43 @@ static int mock_close(void *handle, void *args, struct m2_error *err)
     return ref_close(handle, args, err);
 }
 
-static int mock_alloc(void *handle, void *args, struct m2_error *err)
+/* A call that no recording of a step can hold. */
+static int refuse_in_step(const struct mock_handle *self, const char *call,
+                          struct m2_error *err)
+{
+    if (self->lost)
+        return m2_fail(err, M2_E_DEVICE, "mock: %s: the device is lost", call);
+    if (self->settings.strict && self->in_step)
+        return m2_fail(err, M2_E_FAILED, "mock: %s within a step", call);
+    return M2_OK;
+}
+
+static int mock_step_begin(void *handle, void *args, struct m2_error *err)
+{
+    struct mock_handle *self = handle;
+    int rc = refuse_in_step(self, "STEP_BEGIN", err);
+
+    (void)args;
+    self->in_step = 1;
+    return rc;
+}
+
+static int mock_step_end(void *handle, void *args, struct m2_error *err)
 {
     struct mock_handle *self = handle;
 
+    (void)args;
+    self->in_step = 0;
+    return refuse_in_step(self, "STEP_END", err);
+}
+
+static int mock_alloc(void *handle, void *args, struct m2_error *err)
+{
+    struct mock_handle *self = handle;
+    int rc = refuse_in_step(self, "ALLOC", err);
+
+    if (rc != M2_OK)
+        return rc;
     if (++self->allocs == self->settings.fail_alloc)
         return m2_fail(err, M2_E_MEMORY, "mock: out of memory at alloc %d",
                        self->allocs);
@@ -116,7 +154,10 @@ static int mock_upload(void *handle, void *args, struct m2_error *err)
 static int mock_download(void *handle, void *args, struct m2_error *err)
 {
     struct mock_handle *self = handle;
-    int rc = mock_flush(self, err);
+    int rc = refuse_in_step(self, "DOWNLOAD", err);
+
+    if (rc == M2_OK)
+        rc = mock_flush(self, err);
 
     if (rc != M2_OK)
         return rc;
@@ -128,8 +169,10 @@ static int mock_download(void *handle, void *args, struct m2_error *err)
 
 static int mock_sync(void *handle, void *args, struct m2_error *err)
 {
+    int rc = refuse_in_step(handle, "SYNC", err);
+
     (void)args;
-    return mock_flush(handle, err);
+    return rc != M2_OK ? rc : mock_flush(handle, err);
 }
 
 static int mock_supports(void *handle, void *args, struct m2_error *err)
@@ -148,7 +191,10 @@ static int mock_supports(void *handle, void *args, struct m2_error *err)
 static int mock_reserve(void *handle, void *args, struct m2_error *err)
 {
     const struct mock_handle *self = handle;
+    int rc = refuse_in_step(self, "RESERVE", err);
 
+    if (rc != M2_OK)
+        return rc;
     if (self->settings.fail_reserve)
         return m2_fail(err, M2_E_MEMORY, "mock: out of memory at reserve");
     return ref_reserve(handle, args, err);
@@ -178,6 +224,8 @@ static const struct m2_slot slots[M2_BACKEND_N_SLOTS] = {
     [M2_SLOT_SUPPORTS] = {mock_supports, sizeof(struct m2_query)},
     [M2_SLOT_WORKSPACE] = {ref_workspace_query, sizeof(struct m2_query)},
     [M2_SLOT_RESERVE] = {mock_reserve, sizeof(struct m2_reserve)},
+    [M2_SLOT_STEP_BEGIN] = {mock_step_begin, 0},
+    [M2_SLOT_STEP_END] = {mock_step_end, 0},
     M2_OPS(MOCK_SLOT)};
 
 #define MOCK_DESCRIPTOR(number)                                                \

@@ -3,6 +3,10 @@
  * M2_MOCK, read when the plugin is loaded, a handle is opened or devices are
  * counted, is a list of settings separated by commas:
  *   devices=N       pretends to have N devices (1 when absent)
+ *   mem=BYTES       every device says that so many are free
+ *   strict          between STEP_BEGIN and STEP_END only ops and uploads are
+ *                   taken: what would end a recording is an error
+ *   lost-op=K       from the K-th op on the device is lost: everything fails
  *   defer           ops and uploads run at the next DOWNLOAD, SYNC or CLOSE,
  *                   from copies of their arguments; the error of a deferred
  *                   op is that call's
@@ -27,8 +31,8 @@
 struct mock_settings {
     int devices, defer, fail_open, fail_reserve;
     int fail_alloc, fail_upload, fail_download, fail_op; /* 0: never */
-    int nan_op, noise_op, crash_op, refuse; /* 0, 0, 0, -1: never */
-    int numerics, slow;
+    int nan_op, noise_op, crash_op, refuse;   /* 0, 0, 0, -1: never */
+    int numerics, slow, mem, strict, lost_op; /* 0: never */
 };
 
 /* Reads M2_MOCK; an unknown setting is an error. */
@@ -47,7 +51,8 @@ struct mock_handle {
     struct ref_handle ref; /* first: the addresses are equal */
     struct mock_settings settings;
     int allocs, uploads, downloads, ops; /* calls so far */
-    struct mock_call *first, **end;      /* deferred */
+    int in_step, lost;
+    struct mock_call *first, **end; /* deferred */
 };
 
 /* Runs an op now or later, or whatever the settings ask for instead. */

@@ -82,6 +82,11 @@ int mock_op(struct mock_handle *self, enum m2_op op, m2_slot_fn fn,
         nanosleep(&(struct timespec){self->settings.slow / 1000000,
                                      self->settings.slow % 1000000 * 1000L},
                   NULL);
+    if (k == self->settings.lost_op)
+        self->lost = 1;
+    if (self->lost)
+        return m2_fail(err, M2_E_DEVICE, "mock: op %s: the device is lost",
+                       op_contract(op)->name);
     if (k == self->settings.crash_op) {
         signal(SIGSEGV, SIG_DFL); /* a sanitizer's handler would exit */
         raise(SIGSEGV);

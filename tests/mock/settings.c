@@ -25,6 +25,9 @@ static int read_one(const char *text, struct mock_settings *out,
         {"refuse=", &out->refuse},
         {"numerics=", &out->numerics},
         {"slow=", &out->slow},
+        {"mem=", &out->mem},
+        {"strict", &out->strict},
+        {"lost-op=", &out->lost_op},
     };
 
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {

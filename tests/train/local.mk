@@ -5,6 +5,7 @@ unit_tests += tests/train/test_golden_models
 script_tests += \
 	tests/train/test_attempts.sh \
 	tests/train/test_bits.sh \
+	tests/train/test_devices.sh \
 	tests/train/test_each_call.sh \
 	tests/train/test_failures.sh \
 	tests/train/test_honest.sh \

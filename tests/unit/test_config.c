@@ -82,6 +82,7 @@ static void defaults_are_those_of_the_design(void **state)
     assert_string_equal(c->name, "t");
     assert_string_equal(c->device, "cpu");
     assert_int_equal(c->dtype, M2_F32);
+    assert_false(c->tf32);
     assert_string_equal(c->metric, "val/loss");
     assert_string_equal(c->data.source, "synthetic");
     assert_int_equal(c->data.window, 60);
