@@ -324,11 +324,11 @@ static const emu_case cases[] = {
     {"with beta so is C", "", uninitialised_c, 86, "nobody has written",
      ONLY_CHECK},
     {"gaps between columns are left alone", "", gaps_stay, 0, NULL},
-    {"a product is ordered by its stream", "", other_stream, 86,
-     "a race", ONLY_CHECK},
+    {"a product is ordered by its stream", "", other_stream, 86, "a race",
+     ONLY_CHECK},
     {"a product can be in a graph", "", in_graph, 0, NULL},
-    {"a product fails on order",
-     "fail=cublasSgemm:1,fail=cublasSgemm:3:2", failing, 0, NULL},
+    {"a product fails on order", "fail=cublasSgemm:1,fail=cublasSgemm:3:2",
+     failing, 0, NULL},
 };
 
 static __attribute__((constructor)) void add(void)

@@ -156,8 +156,7 @@ static void failed_free(void)
     EXPECT_EQUAL(cudaFree(memory), cudaErrorUnknown);
     EXPECT_EQUAL(cudaFreeHost(pinned), cudaErrorUnknown);
     EXPECT_EQUAL(cudaStreamDestroy(stream), cudaErrorUnknown);
-    EXPECT_EQUAL(
-        emu_live_count() + emu_pinned_count() + emu_stream_count(), 0);
+    EXPECT_EQUAL(emu_live_count() + emu_pinned_count() + emu_stream_count(), 0);
 }
 
 static __global__ void set_to(char *memory, int value)
@@ -264,8 +263,8 @@ static const emu_case cases[] = {
      failed_free, 0, NULL},
     {"the k-th launch of a kernel fails", "fail=kernel:set_to:2:9",
      second_kernel, 0, NULL},
-    {"an illegal address loses the context",
-     "fail=cudaStreamSynchronize:1:700", lost_context, 0, NULL},
+    {"an illegal address loses the context", "fail=cudaStreamSynchronize:1:700",
+     lost_context, 0, NULL},
     {"what is left at the end is counted", "", leave_things, 0, left_line},
     {"a wrong setting is refused", "", wrong_setting, 0, NULL},
 };

@@ -216,8 +216,8 @@ static void forked_graph(void)
     GOOD(cudaMemsetAsync(other, 6, 64, two));
     GOOD(cudaEventRecord(event, two));
     GOOD(cudaStreamWaitEvent(one, event, 0));
-    GOOD(cudaMemcpyAsync(device + 32, other, 32, cudaMemcpyDeviceToDevice,
-                         one));
+    GOOD(
+        cudaMemcpyAsync(device + 32, other, 32, cudaMemcpyDeviceToDevice, one));
     GOOD(copy_out(one));
     graph = end();
     for (int i = 0; i < 20; i++) {
@@ -405,10 +405,10 @@ static const emu_case cases[] = {
     {"a capture ends where it began", "", ends_elsewhere, 0, NULL},
     {"a capture ends with its streams joined", "", not_joined, 0, NULL},
     {"a capture is begun once", "", begun_twice, 0, NULL},
-    {"an end that fails has ended", "fail=cudaStreamEndCapture:1",
-     fails_to_end, 0, NULL},
-    {"a call within a capture can fail", "fail=cudaMemsetAsync:1",
-     fails_within, 0, NULL},
+    {"an end that fails has ended", "fail=cudaStreamEndCapture:1", fails_to_end,
+     0, NULL},
+    {"a call within a capture can fail", "fail=cudaMemsetAsync:1", fails_within,
+     0, NULL},
     {"a destroyed graph is not launched", "", destroyed_graph, 0, NULL},
     {"a graph does not outlive its memory", "", freed_under_graph, 86,
      "cuda_emu: error: "},
