@@ -142,7 +142,8 @@ static __device__ R last_from_state(const ssd_outputs<R> &a, const ssd_tile &t,
 
 /* Block: the last row of one head.  A warp per element of it. */
 template <class R>
-static __global__ void __launch_bounds__(THREADS) last_output(ssd_outputs<R> a)
+static __global__ void __launch_bounds__(THREADS, 1)
+    last_output(ssd_outputs<R> a)
 {
     M2_SHARED(ssd_decays<R>, d, 1);
     M2_SHARED(R, weight, TILE);

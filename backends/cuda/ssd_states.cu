@@ -48,7 +48,7 @@ static __device__ void add_up(const ssd_sums<R> &a, int64_t block, slices<R> &m,
 }
 
 template <class R, int W>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, 2)
     local_sums(ssd_sums<R> forward, ssd_sums<R> backward, int64_t n_forward)
 {
     M2_SHARED(slices<R>, m, 1);
