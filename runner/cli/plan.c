@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/run.h"
 #include "schedule/pool.h"
 #include "util/memory.h"
 
@@ -70,6 +71,22 @@ static int find_states(struct plan *plan, struct m2_error *err)
 
 /* ---- what each takes ---------------------------------------------------- */
 
+/* Accelerators that the runs to do may use. */
+static int find_slots(struct plan *plan, struct m2_error *err)
+{
+    size_t n = plan->resolved.record.n_runs;
+    struct pool_task *tasks = memory_zeroed(n, sizeof *tasks, err);
+    int code;
+
+    if (tasks == NULL)
+        return M2_E_MEMORY;
+    for (size_t i = 0; i < n; i++)
+        tasks[i].state = plan->runs[i].is_to_do ? TASK_WAITING : TASK_SKIPPED;
+    code = run_devices_find(&plan->resolved, tasks, &plan->slots, err);
+    free(tasks);
+    return code;
+}
+
 /* As `run` chooses them. */
 static void choose_jobs(struct plan *plan)
 {
@@ -80,6 +97,7 @@ static void choose_jobs(struct plan *plan)
         jobs = POOL_MAX_JOBS;
     if ((uint64_t)jobs > plan->n_to_do)
         jobs = (int64_t)plan->n_to_do;
+    jobs = run_devices_jobs(plan->slots, plan->options->jobs, (int)jobs);
     plan->jobs = jobs > 0 ? (int)jobs : 1;
     plan->threads = cores / plan->jobs > 0 ? cores / plan->jobs : 1;
 }
@@ -147,6 +165,8 @@ static int make_plan(struct plan *plan, struct m2_error *err)
         return M2_E_MEMORY;
     if (code == 0)
         code = find_states(plan, err);
+    if (code == 0)
+        code = find_slots(plan, err);
     if (code != 0)
         return code;
     choose_jobs(plan);
@@ -226,7 +246,8 @@ int command_plan(int argc, char **argv)
     const struct option_spec specs[] = {
         {"results", 0, OPTION_TEXT, "DIR", "results folder [results]",
          &options.results},
-        {"jobs", 'j', OPTION_INT, "N", "runs at once [cores]", &options.jobs},
+        {"jobs", 'j', OPTION_INT, "N", "runs at once [cores, or one per GPU]",
+         &options.jobs},
         {"retry", 0, OPTION_TEXT, "STATES",
          "as of run: failed, diverged, oom, all", &options.retry},
         {"fresh", 0, OPTION_FLAG, NULL, "as of run: everything again",

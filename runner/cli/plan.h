@@ -42,6 +42,7 @@ struct plan {
     struct run_list published; /* and unfinished: all that is there */
     struct planned_run *runs;
     size_t n_to_do;
+    int slots;         /* accelerators that they may use, 0: none */
     int jobs, threads; /* at once; of each, unless the file says otherwise */
     struct plan_needs needs;
     struct string_list problems; /* why it does not fit */

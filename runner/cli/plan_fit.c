@@ -103,8 +103,11 @@ static int fit_memory(struct plan *plan, bool on_device, struct m2_error *err)
     struct plan_needs *needs = &plan->needs;
     uint64_t *bytes = memory_zeroed(plan->n_to_do, sizeof *bytes, err);
     uint64_t limit = on_device ? 0 : needs->capacity.limit, sum;
-    size_t n = 0, fits;
+    size_t n = 0, fits, at_once = (size_t)plan->jobs, devices = 1;
 
+    if (on_device && plan->slots > 0)
+        devices = (size_t)plan->slots; /* jobs are dealt out to them */
+    at_once = (at_once + devices - 1) / devices;
     if (bytes == NULL)
         return M2_E_MEMORY;
     for (size_t i = 0; i < plan->resolved.sweep.n_runs; i++) {
@@ -118,15 +121,14 @@ static int fit_memory(struct plan *plan, bool on_device, struct m2_error *err)
     }
     if (n > 1)
         qsort(bytes, n, sizeof *bytes, compare_bytes);
-    sum = most_at_once(bytes, n < (size_t)plan->jobs ? n : (size_t)plan->jobs,
-                       limit, &fits);
+    sum = most_at_once(bytes, n < at_once ? n : at_once, limit, &fits);
     free(bytes);
     *(on_device ? &needs->device : &needs->memory) = sum;
     if (on_device)
         needs->device_limit = limit;
     if (limit == 0 || sum <= limit || fits == 0)
         return 0; /* a run that does not fit alone is reported by its name */
-    return report_jobs(plan, sum, limit, fits, err);
+    return report_jobs(plan, sum, limit, fits * devices, err);
 }
 
 /* What stays, and per job a checkpoint that is being written beside the one

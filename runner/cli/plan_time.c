@@ -163,6 +163,8 @@ static size_t measuring_jobs(const struct plan *plan, size_t i)
     uint64_t bytes = plan->runs[i].plan.process_bytes;
     size_t jobs = (size_t)plan->jobs;
 
+    if (plan->slots > 1) /* those of one device */
+        jobs = (jobs + (size_t)plan->slots - 1) / (size_t)plan->slots;
     while (jobs > 1 && plan->needs.capacity.available > 0 &&
            jobs * bytes > plan->needs.capacity.available)
         jobs--;

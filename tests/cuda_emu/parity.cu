@@ -193,8 +193,8 @@ cudaError_t parity_templates(cudaStream_t stream)
     GIVES(cudaError_t, cudaMalloc(&device, (size_t)8));
     GIVES(cudaError_t, cudaMallocHost(&device, (size_t)8));
     GIVES(cudaError_t,
-          cudaFuncSetAttribute(
-              kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 1));
+          cudaFuncSetAttribute(kernel,
+                               cudaFuncAttributeMaxDynamicSharedMemorySize, 1));
     config.gridDim = dim3(1, 2, 3);
     config.blockDim = 32;
     config.dynamicSmemBytes = 4;

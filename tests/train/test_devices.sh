@@ -88,6 +88,13 @@ run devices=4 "a device with a number" 0 device=mock:3 name=pin lr=1e-3,2e-3 -j2
 contains "is shared with a word" "$err" "which runs share"
 equal "and the only one" "$(devices_of pin)" " 2 mock:3 "
 
+runs "the plan of one device" 0 env M2_MOCK=devices=1,mem=100000000 "$M2RUN" \
+    plan small.yaml device=mock name=plan lr=1e-3,2e-3 --json
+equal "has one job" "$(json "$out" jobs)" 1
+runs "the plan of a device that is small" 3 env M2_MOCK=devices=2,mem=20000 \
+    "$M2RUN" plan small.yaml device=mock name=plan lr=1e-3,2e-3
+contains "tells so" "$err" "the device has 19.5 KiB"
+
 # too small, before the first step
 run mem=20000 "too little memory" 1 device=mock name=small
 contains "with the plan's number" "$err" "on mock (plan), 19.5 KiB are free"
