@@ -13,7 +13,7 @@
 #include "util/process.h"
 #include "util/terminal.h"
 
-enum { MAX_DEVICES = 8, DEFAULT_STEPS = 20 };
+enum { MAX_DEVICES = 8, DEFAULT_STEPS = 20, MAX_STEPS = 1000000 };
 
 struct bench_options {
     const char *devices;
@@ -175,36 +175,58 @@ static int print_text(const struct config *config,
 
 static json_t *result_json(const struct bench_result *r)
 {
-    return json_pack(
-        "{s:s, s:s, s:i, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:f, "
-        "s:f, s:f, s:o, s:I, s:I}",
-        "device", r->device, "device_name", r->device_name, "threads",
-        r->threads, "batch", (json_int_t)r->batch, "parameters",
-        (json_int_t)r->n_parameters, "step_median_s", r->step_median_s,
-        "step_min_s", r->step_min_s, "step_mean_s", r->step_mean_s,
-        "windows_per_s", r->samples_per_s, "step_flops", r->step_flops,
-        "flops_per_s", r->flops_per_s, "peak_flops_per_s",
-        json_number_or_null(r->peak_flops_per_s), "predict_median_s",
-        r->predict_median_s, "evaluate_window_s", r->evaluate_window_s,
-        "checkpoint_s", r->checkpoint_s, "first_step_s",
-        json_number_or_null(r->first_step_s), "device_bytes",
-        (json_int_t)r->device_bytes, "process_bytes",
-        (json_int_t)r->process_bytes);
+    const struct {
+        const char *key;
+        double value;
+    } numbers[] = {
+        {"step_median_s", r->step_median_s},
+        {"step_min_s", r->step_min_s},
+        {"step_mean_s", r->step_mean_s},
+        {"windows_per_s", r->samples_per_s},
+        {"step_flops", r->step_flops},
+        {"flops_per_s", r->flops_per_s},
+        {"peak_flops_per_s", r->peak_flops_per_s},
+        {"predict_median_s", r->predict_median_s},
+        {"evaluate_window_s", r->evaluate_window_s},
+        {"checkpoint_s", r->checkpoint_s},
+        {"first_step_s", r->first_step_s},
+    };
+    struct json_builder object = json_build();
+
+    json_add_text(&object, "device", r->device);
+    json_add_text(&object, "device_name", r->device_name);
+    json_add_integer(&object, "threads", r->threads);
+    json_add_integer(&object, "batch", r->batch);
+    json_add_integer(&object, "parameters", (int64_t)r->n_parameters);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        json_add(&object, numbers[i].key,
+                 json_number_or_null(numbers[i].value));
+    json_add_integer(&object, "device_bytes", (int64_t)r->device_bytes);
+    json_add_integer(&object, "process_bytes", (int64_t)r->process_bytes);
+    return json_built(&object);
+}
+
+static json_t *devices_list(const struct bench_results *results)
+{
+    json_t *list = json_array();
+    bool ok = list != NULL;
+
+    for (size_t i = 0; ok && i < results->n; i++)
+        ok = json_append(list, result_json(&results->items[i]));
+    return ok ? list : json_drop(list);
 }
 
 static int print_results_json(const struct config *config,
                               const struct bench_results *results,
                               struct m2_error *err)
 {
-    json_t *list = json_array();
+    struct json_builder object = json_build();
 
-    for (size_t i = 0; i < results->n; i++)
-        json_array_append_new(list, result_json(&results->items[i]));
-    return print_json(json_pack("{s:s, s:s, s:s, s:o}", "name", config->name,
-                                "dtype",
-                                config->dtype == M2_F64 ? "f64" : "f32",
-                                "peak_isa", fma_peak_isa(), "devices", list),
-                      err);
+    json_add_text(&object, "name", config->name);
+    json_add_text(&object, "dtype", config->dtype == M2_F64 ? "f64" : "f32");
+    json_add_text(&object, "peak_isa", fma_peak_isa());
+    json_add(&object, "devices", devices_list(results));
+    return print_json(json_built(&object), err);
 }
 
 /* ---- the command ------------------------------------------------------- */
@@ -228,7 +250,7 @@ static int bench_device(const struct bench_options *options,
     const struct bench_request request = {
         .config = config,
         .threads = config->threads > 0 ? (int)config->threads : cores_allowed(),
-        .steps = options->steps > 0 ? options->steps : DEFAULT_STEPS,
+        .steps = options->steps,
     };
 
     if (results->n == MAX_DEVICES)
@@ -287,7 +309,7 @@ int command_bench(int argc, char **argv)
         "on as many threads. Nothing is kept.",
         "  m2run bench experiments/6e-mamba2.yaml\n"
         "  m2run bench exp.yaml --device cpu,cuda threads=2 --steps 50"};
-    struct bench_options options = {0};
+    struct bench_options options = {.steps = DEFAULT_STEPS};
     const struct option_spec specs[] = {
         {"device", 0, OPTION_TEXT, "A,B", "devices to compare [the file's]",
          &options.devices},
@@ -301,6 +323,9 @@ int command_bench(int argc, char **argv)
 
     if (code == 0 && arguments.n == 0)
         code = m2_fail(&err, M2_E_USAGE, "bench: which experiment file?");
+    if (code == 0 && (options.steps < 1 || options.steps > MAX_STEPS))
+        code =
+            m2_fail(&err, M2_E_USAGE, "bench: --steps is 1 to %d", MAX_STEPS);
     if (code == 0)
         code = bench_experiment(&options, &arguments, &err);
     free(arguments.items);

@@ -7,10 +7,12 @@
 #include "cli/json_output.h"
 #include "cli/plan.h"
 #include "config/identity.h"
+#include "util/memory.h"
 #include "util/number.h"
 #include "util/terminal.h"
 
-enum { MAX_KEYS = 32, NUMBER_COLUMNS = 7, FIXED_COLUMNS = NUMBER_COLUMNS + 2 };
+/* Run, state, action and the numbers; between them a column per axis. */
+enum { NUMBER_COLUMNS = 7, FIXED_COLUMNS = NUMBER_COLUMNS + 3 };
 
 /* What an axis chose for a run; the run's own value where a point of a list
  * says nothing of the key. */
@@ -49,7 +51,7 @@ static size_t make_columns(const struct plan *plan,
     columns[n++] = (struct table_column){"state", NULL, TABLE_LEFT, false};
     columns[n++] =
         (struct table_column){"action", "run will", TABLE_LEFT, false};
-    for (size_t k = 0; k < sweep->n_axes && k < MAX_KEYS; k++) {
+    for (size_t k = 0; k < sweep->n_axes; k++) {
         const char *key = sweep->runs[0].settings[k].key;
         const char *dot = strrchr(key, '.');
 
@@ -100,47 +102,79 @@ static size_t add_numbers(const struct planned_run *run, bool lossless,
     return NUMBER_COLUMNS;
 }
 
+/* What a row is made in; settings and cells are as long as the table is wide.
+ */
+struct row {
+    struct text *settings;
+    const char **cells;
+};
+
 static int add_row(struct table *table, const struct plan *plan, size_t i,
-                   struct m2_error *err)
+                   const struct row *row, struct m2_error *err)
 {
     const struct sweep *sweep = &plan->resolved.sweep;
-    struct text settings[MAX_KEYS] = {{0}};
     char name[RUN_NAME_SIZE], numbers[NUMBER_COLUMNS][NUMBER_TEXT_SIZE];
-    const char *cells[FIXED_COLUMNS + MAX_KEYS];
     size_t n = 0;
-    int code;
+    int code = 0;
 
     plan_run_name(plan, i, name);
-    cells[n++] = name;
-    cells[n++] = plan->runs[i].state;
-    cells[n++] = policy_action_name(plan->runs[i].action);
-    for (size_t k = 0; k < sweep->n_axes && k < MAX_KEYS; k++) {
-        add_setting(plan, i, k, &settings[k]);
-        cells[n++] = text_string(&settings[k]);
+    row->cells[n++] = name;
+    row->cells[n++] = plan->runs[i].state;
+    row->cells[n++] = policy_action_name(plan->runs[i].action);
+    for (size_t k = 0; code == 0 && k < sweep->n_axes; k++) {
+        text_clear(&row->settings[k]);
+        add_setting(plan, i, k, &row->settings[k]);
+        code = text_check(&row->settings[k], err);
+        row->cells[n++] = text_string(&row->settings[k]);
     }
-    add_numbers(&plan->runs[i], plan->options->csv, numbers, cells + n);
-    code = table_add_row(table, cells, err);
-    for (size_t k = 0; k < MAX_KEYS; k++)
-        text_free(&settings[k]);
+    if (code != 0)
+        return code;
+    add_numbers(&plan->runs[i], plan->options->csv, numbers, row->cells + n);
+    return table_add_row(table, row->cells, err);
+}
+
+static int add_rows(struct table *table, const struct plan *plan,
+                    struct m2_error *err)
+{
+    size_t n_axes = plan->resolved.sweep.n_axes;
+    struct row row = {
+        memory_zeroed(n_axes, sizeof *row.settings, err),
+        memory_zeroed(n_axes + FIXED_COLUMNS, sizeof *row.cells, err)};
+    int code = row.settings == NULL || row.cells == NULL ? M2_E_MEMORY : 0;
+
+    for (size_t i = 0; code == 0 && i < plan->resolved.sweep.n_runs; i++)
+        code = add_row(table, plan, i, &row, err);
+    for (size_t k = 0; row.settings != NULL && k < n_axes; k++)
+        text_free(&row.settings[k]);
+    free(row.settings);
+    free(row.cells);
     return code;
 }
 
 static int print_table(const struct plan *plan, struct m2_error *err)
 {
-    struct table_column columns[FIXED_COLUMNS + MAX_KEYS];
-    struct table table;
+    size_t width = plan->resolved.sweep.n_axes + FIXED_COLUMNS;
+    struct table_column *columns = memory_zeroed(width, sizeof *columns, err);
+    struct table table = {0};
     struct text text = {0};
-    int code = table_init(&table, columns, make_columns(plan, columns), err);
+    int code;
 
-    for (size_t i = 0; code == 0 && i < plan->resolved.sweep.n_runs; i++)
-        code = add_row(&table, plan, i, err);
+    if (columns == NULL)
+        return M2_E_MEMORY;
+    code = table_init(&table, columns, make_columns(plan, columns), err);
+    if (code == 0)
+        code = add_rows(&table, plan, err);
     if (code == 0 && plan->options->csv)
         table_csv(&table, &text);
     else if (code == 0)
         table_print(&table, &text);
-    fputs(text_string(&text), stdout);
+    if (code == 0)
+        code = text_check(&text, err);
+    if (code == 0)
+        fputs(text_string(&text), stdout);
     text_free(&text);
     table_free(&table);
+    free(columns);
     return code;
 }
 

@@ -13,6 +13,8 @@
 #include "util/log.h"
 #include "util/number.h"
 
+#define ALL_STEPS INT64_MAX
+
 struct reproduce_options {
     const char *results, *into, *tolerance_text;
     double tolerance;
@@ -84,12 +86,12 @@ static int choose_end(struct reproduction *job, struct m2_error *err)
     const json_t *done = run_value(&job->run.entry, NULL, "step");
 
     job->cut_after = job->run.last_step;
-    if (steps > 0 && steps < job->run.first_row)
+    if (steps < job->run.first_row)
         return m2_fail(err, M2_E_USAGE,
                        "--steps %" PRId64 ": nothing is recorded up to there: "
                        "the first row of metrics.csv is that of step %" PRId64,
                        steps, job->run.first_row);
-    if (steps == 0 || (job->cut_after > 0 && steps >= job->cut_after))
+    if (steps == ALL_STEPS || (job->cut_after > 0 && steps >= job->cut_after))
         return 0;
     if (job->cut_after > 0 || !json_is_integer(done) ||
         steps < json_integer_value(done))
@@ -304,7 +306,7 @@ static int check_options(struct reproduce_options *options,
 {
     if (arguments->n == 0)
         return m2_fail(err, M2_E_USAGE, "reproduce: which run?");
-    if (options->steps < 0)
+    if (options->steps < 1)
         return m2_fail(err, M2_E_USAGE, "--steps: expected at least 1");
     if (options->tolerance_text == NULL)
         return 0;
@@ -330,7 +332,7 @@ int command_reproduce(int argc, char **argv)
         "  m2run reproduce @last\n"
         "  m2run reproduce /mnt/copy/lr-0.001_s0-3fa9c1d2e4b5 data.path=bars.csv\n"
         "  m2run reproduce 3fa9c1d2 --tolerance 1e-3 device=ref --steps 20"};
-    struct reproduce_options options = {0};
+    struct reproduce_options options = {.steps = ALL_STEPS};
     const struct option_spec specs[] = {
         {"tolerance", 0, OPTION_TEXT, "R",
          "relative difference that is accepted [0: bits]",

@@ -14,38 +14,39 @@ static const char *const kind_names[] = {"", "progress", "end", "held",
                                          "error"};
 
 /* JSON has no NaN: a number that is not finite is left out. */
-static void set_number(json_t *object, const char *key, double value)
+static void add_number(struct json_builder *object, const char *key,
+                       double value)
 {
     if (isfinite(value))
-        json_object_set_new(object, key, json_real(value));
+        json_add(object, key, json_real(value));
 }
 
 static json_t *event_to_json(const struct event *event)
 {
-    json_t *object = json_object();
+    struct json_builder object = json_build();
 
-    json_object_set_new(object, "event", json_string(kind_names[event->kind]));
+    json_add_text(&object, "event", kind_names[event->kind]);
     if (event->kind == EVENT_PROGRESS) {
-        json_object_set_new(object, "step", json_integer(event->step));
-        json_object_set_new(object, "total", json_integer(event->total));
-        json_object_set_new(object, "saved", json_integer(event->saved));
-        set_number(object, "loss", event->loss);
-        set_number(object, "rate", event->rate);
-        set_number(object, "eta", event->eta);
+        json_add_integer(&object, "step", event->step);
+        json_add_integer(&object, "total", event->total);
+        json_add_integer(&object, "saved", event->saved);
+        add_number(&object, "loss", event->loss);
+        add_number(&object, "rate", event->rate);
+        add_number(&object, "eta", event->eta);
     }
     if (event->kind == EVENT_END || event->kind == EVENT_ERROR) {
-        json_object_set_new(object, "state", json_string(event->state));
-        json_object_set_new(object, "path", json_any_text(event->path));
-        json_object_set_new(object, "reason", json_any_text(event->reason));
-        json_object_set_new(object, "code", json_integer(event->code));
+        json_add_text(&object, "state", event->state);
+        json_add_text(&object, "path", event->path);
+        json_add_text(&object, "reason", event->reason);
+        json_add_integer(&object, "code", event->code);
     }
-    return object;
+    return json_built(&object);
 }
 
 void event_send(int fd, const struct event *event)
 {
     json_t *object = event_to_json(event);
-    char *line = json_dumps(object, JSON_COMPACT);
+    char *line = object == NULL ? NULL : json_dumps(object, JSON_COMPACT);
     size_t length, sent = 0;
 
     json_decref(object);

@@ -53,6 +53,32 @@ contains "and not to do" "$out" '"to_do": 0'
 equal "its parameters are those of the run" "$(value parameters)" \
     "$(sed -n 's/^ *"parameters": \([0-9]*\),$/\1/p' results/planned/run-*/run.json)"
 
+# A point of a list may set any number of keys: each has its column.
+cat >wide.yaml <<'END'
+include: exp.yaml
+name: wide
+sweep:
+  list:
+    - {data.stride: 1, data.eval_stride: 1, data.max_gap: 10,
+       data.window: 12, data.horizon: 1, data.split.embargo: 0,
+       model.d_model: 8, model.n_layer: 1, model.d_state: 4, model.expand: 2,
+       model.headdim: 8, model.d_conv: 4, model.ngroups: 1, model.chunk: 4,
+       model.norm_eps: 1e-5, model.conv_bias: true, model.proj_bias: false,
+       train.steps: 2, train.batch_size: 4, train.microbatch: 4,
+       train.huber_delta: 1, train.clip_norm: 1, train.eval_every: 1,
+       train.log_every: 1, train.optimizer.lr: 1e-3,
+       train.optimizer.eps: 1e-8, train.optimizer.weight_decay: 0.1,
+       train.schedule.warmup_steps: 0, train.schedule.min_ratio: 0,
+       train.early_stopping.patience: 0, train.early_stopping.min_delta: 0,
+       data.split.train: 0.75, data.split.val: 0.25, train.loss: mse}
+END
+runs "a point of 34 keys is planned" 0 "$M2RUN" plan wide.yaml --csv
+equal "with 34 columns of its own" \
+    "$(sed -n 1p "$out" | tr ',' '\n' | wc -l | tr -d ' ')" 44
+check "and as many cells" awk -F, 'NF != 44 { exit 1 }' "$out"
+runs "and as a table" 0 "$M2RUN" plan wide.yaml
+contains "with the last key" "$out" " loss "
+
 # A sanitizer multiplies memory; elsewhere the prediction holds within 5 %.
 big="d_model=512 n_layer=4 headdim=64 chunk=16 name=big"
 if ldd "$M2RUN" | grep -q -e asan -e tsan; then
@@ -138,5 +164,9 @@ runs "as JSON" 0 "$M2RUN" bench exp.yaml --steps 4 --json
 check "a step takes time" test "$(value step_min_s)" != 0
 check "bench leaves nothing behind" sh -c '! ls "${TMPDIR:-/tmp}" |
     grep -q m2run-bench'
+for steps in 0 -1 1000001; do
+    runs "--steps $steps" 2 "$M2RUN" bench exp.yaml --steps $steps
+    contains "is no number of steps" "$err" "bench: --steps is 1 to 1000000"
+done
 runs "a device that is not there" 4 "$M2RUN" bench exp.yaml --device none
 finish

@@ -61,6 +61,8 @@ contains "are as many rows" "$out" "identical: 2 rows up to step 8"
 contains "and no parameters" "$out" "last.safetensors, step 20: "
 runs "as many steps as there are" 0 "$M2RUN" reproduce "$run" --steps 99
 contains "are all of it" "$out" "identical: 5 rows, parameters sha256"
+runs "no step at all" 2 "$M2RUN" reproduce "$run" --steps 0
+contains "is no number of steps" "$err" "--steps: expected at least 1"
 runs "fewer than a row has" 2 "$M2RUN" reproduce "$run" --steps 3
 contains "are none" "$err" "the first row of metrics.csv is that of step 4"
 runs "another folder" 0 "$M2RUN" reproduce "$run" --into else/where --keep
