@@ -61,8 +61,10 @@ static std::function<void()> copy_from_host(void *to, const void *from,
                                             size_t bytes)
 {
     bool later = emu.async != ASYNC_EAGER;
-    uint64_t before = later ? fingerprint(from, bytes) : 0;
+    uint64_t before;
 
+    check_host(from, bytes); /* in a graph: is it still pinned? */
+    before = later ? fingerprint(from, bytes) : 0;
     return [=] {
         if (later && fingerprint(from, bytes) != before)
             emu_mistake(NULL,
@@ -77,6 +79,7 @@ static std::function<void()> copy_from_host(void *to, const void *from,
 static std::function<void()> copy_to_host(void *to, const void *from,
                                           size_t bytes)
 {
+    check_host(to, bytes);
     memset(to, 0xff, bytes);
     return [=] { run_copy(to, from, bytes); };
 }

@@ -112,7 +112,9 @@ struct emu_access {
     emu_access();
     ~emu_access();
 };
-bool emu_is_open(void);
+bool emu_is_open(void); /* for this host thread */
+/* After a fault: opens what was touched, where that is allowed now. */
+bool emu_open_touched(const void *at);
 bool emu_is_device(
     const void *at); /* an address of device memory, live or not */
 emu_allocation *emu_find(const void *at, bool dead_too = false);
@@ -145,10 +147,19 @@ struct emu_mark {
  * when the stream gets there. */
 typedef std::function<std::function<void()>()> emu_maker;
 
+/* Of an operation that came with a graph: which launch, which node, and which
+ * nodes lie before each.  An order of the stream is none of the graph. */
+struct emu_place {
+    uint64_t launch = 0; /* 0: no graph, or one without branches */
+    size_t node = 0;
+    std::shared_ptr<const std::vector<std::vector<bool>>> before;
+};
+
 struct emu_operation {
     std::string name;
     std::function<void()> run;
     vector_clock host;
+    emu_place place;
     std::vector<std::shared_ptr<emu_mark>> after;
     std::shared_ptr<emu_mark> mark;
 };
@@ -157,6 +168,8 @@ cudaError_t emu_enqueue(cudaStream_t stream, const char *name,
                         const emu_maker &make,
                         std::shared_ptr<emu_mark> mark = nullptr,
                         std::vector<std::shared_ptr<emu_mark>> after = {});
+/* Where in a graph the operations are that are enqueued from now on. */
+void emu_set_place(const emu_place &place);
 bool emu_stream_is(cudaStream_t stream);
 int emu_stream_device(cudaStream_t stream);
 void emu_drain_all(void);

@@ -21,13 +21,16 @@ static const void *program_counter(void *context)
 /* A fault that is not ours is left to who was there before. */
 static bool is_ours(const void *at)
 {
-    return emu_is_device(at) || emu_near_shared(at) || emu_in_kernel();
+    return emu_is_device(at) || emu_near_shared(at) || emu_in_kernel() ||
+           emu_is_open();
 }
 
 static void on_fault(int, siginfo_t *info, void *context)
 {
     const void *at = info->si_addr;
 
+    if (emu_open_touched(at))
+        return;
     if (!is_ours(at)) {
         sigaction(SIGSEGV, &before, NULL); /* and it happens again */
         return;

@@ -18,6 +18,9 @@ struct CUgraph_st {
 };
 struct CUgraphExec_st {
     std::vector<graph_node> nodes;
+    std::vector<std::vector<size_t>> next; /* nodes that wait for each */
+    /* [i][j]: j lies before i; NULL: they are a chain */
+    std::shared_ptr<const std::vector<std::vector<bool>>> before;
 };
 
 static std::set<CUgraph_st *> graphs;
@@ -131,6 +134,48 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *out)
 
 /* ---- graphs ------------------------------------------------------------- */
 
+static bool is_chain(const std::vector<graph_node> &nodes)
+{
+    for (size_t i = 1; i < nodes.size(); i++)
+        if (nodes[i].after.size() != 1 || nodes[i].after[0] != (int)i - 1)
+            return false;
+    return true;
+}
+
+/* A node is captured after those that it waits for. */
+static std::shared_ptr<const std::vector<std::vector<bool>>>
+before_each(const std::vector<graph_node> &nodes)
+{
+    auto before = std::make_shared<std::vector<std::vector<bool>>>();
+
+    for (const graph_node &node : nodes) {
+        std::vector<bool> mine(nodes.size());
+
+        for (int last : node.after) {
+            const std::vector<bool> &its = (*before)[(size_t)last];
+
+            for (size_t j = 0; j < nodes.size(); j++)
+                mine[j] = mine[j] || its[j];
+            mine[(size_t)last] = true;
+        }
+        before->push_back(mine);
+    }
+    return before;
+}
+
+static CUgraphExec_st *new_executable(const CUgraph_st *graph)
+{
+    CUgraphExec_st *made = new CUgraphExec_st{graph->nodes, {}, nullptr};
+
+    made->next.resize(made->nodes.size());
+    for (size_t i = 0; i < made->nodes.size(); i++)
+        for (int last : made->nodes[i].after)
+            made->next[(size_t)last].push_back(i);
+    if (emu_checks && !is_chain(made->nodes))
+        made->before = before_each(made->nodes);
+    return made;
+}
+
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph,
                                  unsigned long long)
 {
@@ -141,7 +186,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph,
         return emu_return(call.failure);
     if (graphs.count(graph) == 0)
         return emu_return(cudaErrorInvalidValue);
-    *out = new CUgraphExec_st{graph->nodes};
+    *out = new_executable(graph);
     executables.insert(*out);
     return cudaSuccess;
 }
@@ -153,6 +198,22 @@ static size_t choose(size_t n)
     return emu.async == ASYNC_RANDOM ? emu.async_random() % n
            : emu.async == ASYNC_LAZY ? n - 1
                                      : 0;
+}
+
+static cudaError_t enqueue_node(CUgraphExec_st *graph, size_t i,
+                                cudaStream_t stream)
+{
+    const graph_node &node = graph->nodes[i];
+    cudaError_t result;
+
+    if (!node.make)
+        return cudaSuccess;
+    emu_count.graph_nodes++;
+    if (graph->before)
+        emu_set_place({emu_count.graph_launches, i, graph->before});
+    result = emu_enqueue(stream, node.name.c_str(), node.make);
+    emu_set_place({});
+    return result;
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream)
@@ -174,21 +235,14 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream)
     }
     while (!ready.empty()) {
         size_t which = choose(ready.size()), i = ready[which];
-        const graph_node &node = graph->nodes[i];
+        cudaError_t result = enqueue_node(graph, i, stream);
 
         ready.erase(ready.begin() + (long)which);
-        if (node.make) {
-            cudaError_t result =
-                emu_enqueue(stream, node.name.c_str(), node.make);
-
-            emu_count.graph_nodes++;
-            if (result != cudaSuccess)
-                return emu_return(result);
-        }
-        for (size_t j = 0; j < graph->nodes.size(); j++)
-            for (int before : graph->nodes[j].after)
-                if (before == (int)i && --waits[j] == 0)
-                    ready.push_back(j);
+        if (result != cudaSuccess)
+            return emu_return(result);
+        for (size_t j : graph->next[i])
+            if (--waits[j] == 0)
+                ready.push_back(j);
     }
     return emu_return(emu_sticky);
 }

@@ -10,6 +10,7 @@
 #endif
 #include "emu.h"
 
+#include <algorithm>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,17 @@ static uint64_t next_number;
  */
 
 static int key = -1; /* protection key; -1: the system has none */
-static int open_depth;
+static thread_local int open_depth;
+
+/* Without keys pages are opened when they are touched, some at a time, and
+ * closed when the operation ends: most operations touch little of what there
+ * is. */
+static const size_t CHUNK = 32 * EMU_PAGE;
+struct chunk {
+    char *begin;
+    size_t bytes;
+};
+static std::vector<chunk> opened;
 
 static void set_rights(bool open)
 {
@@ -39,10 +50,42 @@ static void set_rights(bool open)
         pkey_set(key, open ? 0 : PKEY_DISABLE_ACCESS);
         return;
     }
-    for (const auto &each : allocations)
-        if (each.second.live)
-            mprotect(each.second.map, each.second.map_bytes,
-                     open ? PROT_READ | PROT_WRITE : PROT_NONE);
+    if (open)
+        return;
+    for (const auto &each : opened)
+        mprotect(each.begin, each.bytes, PROT_NONE);
+    opened.clear();
+}
+
+/* The live allocation whose pages hold this address. */
+static const emu_allocation *holder_of(const char *at)
+{
+    auto next = allocations.upper_bound((uintptr_t)at);
+
+    if (next == allocations.end() || at < next->second.map) {
+        if (next == allocations.begin())
+            return NULL;
+        --next;
+    }
+    const emu_allocation &a = next->second;
+
+    return a.live && (size_t)(at - a.map) < a.map_bytes ? &a : NULL;
+}
+
+bool emu_open_touched(const void *at)
+{
+    const emu_allocation *a = holder_of((const char *)at);
+    chunk touched;
+    size_t offset;
+
+    if (key > 0 || open_depth == 0 || a == NULL)
+        return false;
+    offset = (size_t)((const char *)at - a->map) / CHUNK * CHUNK;
+    touched = {a->map + offset, std::min(CHUNK, a->map_bytes - offset)};
+    if (mprotect(touched.begin, touched.bytes, PROT_READ | PROT_WRITE) != 0)
+        return false;
+    opened.push_back(touched);
+    return true;
 }
 
 emu_access::emu_access()
@@ -196,7 +239,7 @@ cudaError_t emu_malloc(void **out, size_t bytes, const char *file, int line)
     emu_shadow_set(base, bytes, true);
     if (key > 0)
         pkey_mprotect(map, map_bytes, PROT_READ | PROT_WRITE, key);
-    else if (open_depth == 0)
+    else
         mprotect(map, map_bytes, PROT_NONE);
     *out = base;
     return cudaSuccess;

@@ -31,8 +31,9 @@ struct cell {
 };
 enum {
     ATOMIC = 0x8000,
-    MANY_THREADS = 0x4000, /* read by several threads in this phase */
+    MANY_WARPS = 0x4000, /* read by several in this phase of the block */
     MANY_BLOCKS = 0x2000,
+    MANY_LANES = 0x1000, /* read by several in this phase of the warp */
     THREAD = 0x3ff,
 };
 
@@ -175,17 +176,25 @@ void emu_shadow_touch(const void *memory, size_t bytes, bool write,
 
 /* ---- kernels ------------------------------------------------------------ */
 
+static bool same_warp(const access &a, const access &b)
+{
+    return (a.thread & THREAD) / 32 == (b.thread & THREAD) / 32;
+}
+
+/* Does a barrier of the block or of the warp lie between the two? */
+static bool is_behind_barrier(const access &other, const access &now)
+{
+    return other.phase < now.phase ||
+           (same_warp(other, now) && other.warp_phase < now.warp_phase);
+}
+
 /* Is an earlier access of this very kernel ordered before the current one? */
 static bool is_ordered(const access &other, const access &now)
 {
     if (other.block != now.block)
         return false;
-    if ((other.thread & THREAD) == (now.thread & THREAD))
-        return true;
-    if (other.phase < now.phase)
-        return true;
-    return (other.thread & THREAD) / 32 == (now.thread & THREAD) / 32 &&
-           other.warp_phase < now.warp_phase;
+    return (other.thread & THREAD) == (now.thread & THREAD) ||
+           is_behind_barrier(other, now);
 }
 
 static bool races_with_write(const cell *c, uint8_t mask, const access &now)
@@ -213,8 +222,10 @@ static bool races_with_read(const cell *c, uint8_t mask, const access &now)
         return false;
     if (other.block != now.block || (other.thread & MANY_BLOCKS))
         return true;
-    if (other.thread & MANY_THREADS)
+    if (other.thread & MANY_WARPS)
         return other.phase >= now.phase;
+    if (other.thread & MANY_LANES)
+        return !is_behind_barrier(other, now);
     return !is_ordered(other, now);
 }
 
@@ -229,6 +240,23 @@ static void note_write(cell *c, uint8_t mask, const access &now)
     c->write = now;
 }
 
+/* Who else has read in the same phase?  The lanes that read before the warp's
+ * last barrier need no remembering: who comes after this reader comes after
+ * them. */
+static uint16_t other_readers(const access &other, const access &now)
+{
+    if (other.phase != now.phase)
+        return 0;
+    if ((other.thread & MANY_WARPS) || !same_warp(other, now))
+        return MANY_WARPS;
+    if (other.warp_phase != now.warp_phase)
+        return 0;
+    return (other.thread & MANY_LANES) ||
+                   (other.thread & THREAD) != (now.thread & THREAD)
+               ? MANY_LANES
+               : 0;
+}
+
 static void note_read(cell *c, uint8_t mask, const access &now)
 {
     const access &other = c->read;
@@ -238,13 +266,9 @@ static void note_read(cell *c, uint8_t mask, const access &now)
         mask |= c->read_bytes;
         if (other.block != now.block)
             flags = MANY_BLOCKS;
-        else {
-            flags = other.thread & MANY_BLOCKS;
-            if (other.phase == now.phase &&
-                ((other.thread & MANY_THREADS) ||
-                 (other.thread & THREAD) != (now.thread & THREAD)))
-                flags |= MANY_THREADS;
-        }
+        else
+            flags = (uint16_t)((other.thread & MANY_BLOCKS) |
+                               other_readers(other, now));
     }
     c->read = now;
     c->read.thread |= flags;
@@ -308,6 +332,9 @@ static void check_other(const char *at, bool write, const void *pc)
         (size_t)(at - closure) < emu_current->closure_bytes ||
         (!write && is_constant(at)))
         return;
+    if (emu_near_shared(at))
+        emu_mistake(pc, "a %s of shared memory out of bounds: %s",
+                    write ? "write" : "read", emu_describe_address(at).c_str());
     emu_mistake(pc, "a kernel %s host memory at %p", write ? "writes" : "reads",
                 (const void *)at);
 }

@@ -37,9 +37,12 @@ void vector_clock::join(const vector_clock &other)
 struct identity {
     uint32_t slot, sequence;
     std::string name;
+    uint64_t launch;
+    size_t node;
 };
 static std::vector<identity> operations(1); /* 0: none */
 static vector_clock clock_now;
+static emu_place place_now, place_next; /* of what runs, of what is enqueued */
 
 uint32_t emu_operation_now(void)
 {
@@ -56,6 +59,8 @@ bool emu_happened_before(uint32_t operation)
 {
     const identity &one = operations[operation];
 
+    if (one.launch != 0 && one.launch == place_now.launch)
+        return (*place_now.before)[place_now.node][one.node];
     return clock_now.at[one.slot] >= one.sequence;
 }
 
@@ -74,9 +79,10 @@ static void run_until(CUstream_st *stream, uint64_t sequence)
         for (const auto &mark : op.after)
             stream->clock.join(mark->clock);
         stream->clock.at[stream->slot] = (uint32_t)++stream->done;
-        operations.push_back(
-            {(uint32_t)stream->slot, (uint32_t)stream->done, op.name});
+        operations.push_back({(uint32_t)stream->slot, (uint32_t)stream->done,
+                              op.name, op.place.launch, op.place.node});
         clock_now = stream->clock;
+        place_now = op.place;
         if (op.run && emu_sticky == cudaSuccess)
             op.run();
         if (op.mark) {
@@ -84,6 +90,11 @@ static void run_until(CUstream_st *stream, uint64_t sequence)
             op.mark->done = true;
         }
     }
+}
+
+void emu_set_place(const emu_place &place)
+{
+    place_next = place;
 }
 
 static bool is_runnable(const CUstream_st *stream)
@@ -156,8 +167,8 @@ cudaError_t emu_enqueue(cudaStream_t stream, const char *name,
         emu_graph_add(stream->capture.graph, stream, name, make, mark);
         return cudaSuccess;
     }
-    stream->queue.push_back(
-        {name, make ? make() : nullptr, host_clock, std::move(after), mark});
+    stream->queue.push_back({name, make ? make() : nullptr, host_clock,
+                             place_next, std::move(after), mark});
     stream->enqueued++;
     if (mark) {
         mark->stream = stream;
