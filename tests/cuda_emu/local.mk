@@ -27,6 +27,7 @@ emu_mistakes = tests/cuda_emu/mistakes/blas.cu \
 	tests/cuda_emu/mistakes/memory.cu tests/cuda_emu/mistakes/streams.cu
 EXTRA_DIST += $(emu_runtime) $(emu_headers) $(emu_tests) $(emu_left_out) \
 	tests/cuda_emu/README.md tests/cuda_emu/parity.cu \
+	tests/cuda_emu/delete_barriers.sh \
 	tests/cuda_emu/cases.cpp tests/cuda_emu/cases.h $(emu_host_tests) \
 	tests/cuda_emu/mistakes/mistakes.cpp \
 	tests/cuda_emu/mistakes/mistakes.h $(emu_mistakes)
