@@ -58,7 +58,7 @@ $(cuda_module): $(cuda_objects)
 # Installed as data: a module is loaded, not run.
 cudadir = $(plugindir)
 if HAVE_CUDA
-# cuda_DATA = $(cuda_module), when the other rooms are done
+cuda_DATA = $(cuda_module)
 cuda: $(cuda_module)
 	@echo "$(cuda_module) is ready"
 -include $(cuda_objects:=.d)

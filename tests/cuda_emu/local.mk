@@ -108,9 +108,9 @@ emu_objects = tests/cuda_emu/cases.emu.o $(emu_runtime_objects) \
 	$(emu_fast_objects) $(emu_check_objects) $(emu_host_objects) \
 	$(emu_mistake_objects)
 if HAVE_CUDA_EMU
-# check_DATA += $(emu_modules) $(emu_programs), with the runtime
-# program_tests += $(emu_programs)
-# script_tests += $(emu_tests)
+check_DATA += $(emu_modules) $(emu_programs)
+program_tests += $(emu_programs)
+script_tests += $(emu_tests)
 -include $(emu_objects:=.d)
 else
 script_tests += $(emu_left_out)
