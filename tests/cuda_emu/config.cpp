@@ -105,12 +105,12 @@ bool emu_set(const std::string &key, const std::string &value)
 }
 
 /* Before main: a wrong setting must not run as if it were the default. */
-static __attribute__((constructor)) void read_environment(void)
+static bool read_environment(void)
 {
     const char *text = getenv("M2_EMU");
 
     if (text == NULL || *text == '\0')
-        return;
+        return true;
     for (const auto &setting : split(text, ',')) {
         size_t equals = setting.find('=');
 
@@ -121,7 +121,12 @@ static __attribute__((constructor)) void read_environment(void)
             _Exit(86);
         }
     }
+    return true;
 }
+
+/* An object's initialiser, because it runs after that of `emu`: a function
+ * with the attribute constructor runs before, and is undone by it. */
+static const bool environment_is_read = read_environment();
 
 /* A line, because a program may be several processes. */
 void emu_write_counts(void)
