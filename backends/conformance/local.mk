@@ -20,6 +20,8 @@ librunner_a_SOURCES += \
 	backends/conformance/gradient.c backends/conformance/gradient.h \
 	backends/conformance/grid.c backends/conformance/order.c \
 	backends/conformance/mirror.c backends/conformance/mirror.h \
+	backends/conformance/mirror_private.h \
+	backends/conformance/mirror_response.c \
 	backends/conformance/pairs.c backends/conformance/pairs.h \
 	backends/conformance/suite.h \
 	backends/conformance/trial.c backends/conformance/trial.h

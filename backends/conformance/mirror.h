@@ -9,7 +9,12 @@
  * compared.  Which views are read and written is in the ops' contracts.
  *
  * Errors are measured as by the conformance suite, and held against its table
- * of limits: see compare.h.  The device is what is right. */
+ * of limits: see compare.h.  The device is what is right.  In training a sum
+ * over all rows may cancel to nearly nothing, as the gradient of a single
+ * bias: then no two orders of summation agree in that measure.  So an error
+ * over its limit is measured once more, relative to how the result reacts to
+ * small changes of the inputs (the size of the terms of such a sum), where
+ * that is larger than the result. */
 #ifndef M2_BACKENDS_CONFORMANCE_MIRROR_H
 #define M2_BACKENDS_CONFORMANCE_MIRROR_H
 

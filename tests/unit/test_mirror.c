@@ -205,6 +205,58 @@ a_wrong_op_is_the_first_and_the_only_one_over_its_limit(void **state)
     set_mock("defer", 0);
 }
 
+/* From 1e-8 to 0.9, where the values are about 1. */
+static void a_small_error_is_over_the_limit_of_any_op(void **state)
+{
+    (void)state;
+    for (int wrong = 0; wrong < M2_N_OPS; wrong++) {
+        const struct mirror_report *report;
+        struct pair pair;
+
+        set_mock("noise-op=", wrong + 1);
+        pair_open(&pair, mock, M2_F64, false);
+        run_every_op(&pair, true, 1);
+        report = mirror_report(pair.mirror);
+        assert_int_equal(report->calls_over, 1);
+        assert_int_equal(report->first.op, wrong);
+        assert_true(isfinite(report->first.error));
+        pair_close(&pair);
+    }
+}
+
+/* The gradient of a bias, of two rows; the mock adds up to 0.9 to it. */
+static int64_t calls_over_with_rows(double first, double second)
+{
+    double dy[2] = {first, second}, db = 0;
+    struct m2_error err;
+    struct pair pair;
+    int64_t over;
+
+    set_mock("noise-op=", 1);
+    pair_open(&pair, mock, M2_F64, false);
+    struct m2_linear_backward call = {
+        .dy = view_matrix(pair.buffer, 0, 2, 1, 1, M2_F64),
+        .db = view_matrix(pair.buffer, 8, 1, 1, 1, M2_F64),
+    };
+
+    assert_ok(view_upload(pair.device, &call.dy, dy, &err), &err);
+    assert_ok(view_upload(pair.device, &call.db, &db, &err), &err);
+    assert_ok(op_call(pair.device, M2_OP_linear_backward, &call, &err), &err);
+    over = mirror_report(pair.mirror)->calls_over;
+    assert_true(
+        mirror_report(pair.mirror)->ops[M2_OP_linear_backward].worst.error > 0);
+    pair_close(&pair);
+    return over;
+}
+
+static void a_sum_that_cancels_is_measured_by_its_terms(void **state)
+{
+    (void)state;
+    assert_int_equal(calls_over_with_rows(1e16, -1e16), 0);
+    assert_int_equal(calls_over_with_rows(1, -1), 1);
+    assert_int_equal(calls_over_with_rows(1, 1), 1);
+}
+
 static void the_layer_is_that_of_any_view_of_the_call(void **state)
 {
     struct m2_error err;
@@ -327,6 +379,8 @@ int main(void)
         cmocka_unit_test(a_backend_agrees_with_itself_in_every_op),
         cmocka_unit_test(
             a_wrong_op_is_the_first_and_the_only_one_over_its_limit),
+        cmocka_unit_test(a_small_error_is_over_the_limit_of_any_op),
+        cmocka_unit_test(a_sum_that_cancels_is_measured_by_its_terms),
         cmocka_unit_test(the_layer_is_that_of_any_view_of_the_call),
         cmocka_unit_test(ops_in_place_and_of_indices_agree),
         cmocka_unit_test(twins_of_buffers_go_with_them),
