@@ -1,7 +1,8 @@
 #!/bin/sh
 # Every CUDA call of a training and of a selftest fails once: each time the
 # program says so in CUDA's words, ends with the right code, and leaves nothing
-# behind. M2_TEST_STRIDE=N tries every N-th call only.
+# behind. M2_TEST_STRIDE=1 tries them all, in some minutes; otherwise it is
+# about twenty of each kind.
 . "$top_srcdir/tests/tap.sh"
 
 emu=$top_builddir/tests/cuda_emu
@@ -38,8 +39,9 @@ once() { # SETTINGS COMMAND...
 # What is wrong with the run that just failed on order; nothing: all is well.
 complaint() {
     case $code in
-    0) cmp -s said good || [ "$tolerates" = yes ] || echo "says success" ;;
-    "$expected_code") grep -q "$words" said || echo "without CUDA's words" ;;
+    0) ;; # something was given back that failed; or it was listed
+    # 4: the device cannot be opened; 1: the run failed later
+    1 | 4) grep -q "$words" said || echo "without CUDA's words" ;;
     *) echo "code $code" ;;
     esac
     [ -s stats ] || echo "no counts: it crashed?"
@@ -51,7 +53,6 @@ sweep() {
     sweep_name=$1 words=$2 error=$3
     shift 3
     once "" "$@"
-    cp said good
     equal "$sweep_name: well without failures" "$code $(left)" "0 "
     calls=$(count calls)
     : >bad
@@ -65,16 +66,15 @@ sweep() {
             sed 's/^/    /' said | tail -3
         } >>bad
         tried=$((tried + 1))
-        k=$((k + ${M2_TEST_STRIDE:-1}))
+        k=$((k + ${M2_TEST_STRIDE:-$((calls / 20 + 1))}))
     done
     echo "# $sweep_name: $tried of $calls calls failed in turn"
     check "$sweep_name: every failure is told and cleaned up" test ! -s bad
     sed 's/^/# /' bad | head -60
 }
 
-expected_code=4 tolerates=yes
 sweep "training" "unknown error" 999 "$M2RUN" run tiny.yaml \
-    device=cuda_emu data.options.rows=200 
+    device=cuda_emu data.options.rows=200
 sweep "training, device lost" "illegal memory access" 700 "$M2RUN" run \
     tiny.yaml device=cuda_emu data.options.rows=200
 sweep "listing of devices" "unknown error" 999 "$M2RUN" devices
@@ -93,7 +93,11 @@ equal "no device: exit code" "$code" 4
 contains "no device: CUDA's words" said "no CUDA-capable device is detected"
 once mem=40000000 "$M2RUN" run tiny.yaml device=cuda_emu model.d_model=256 \
     train.batch_size=64
-equal "no memory: exit code" "$code" 4
-contains "no memory: CUDA's words" said "out of memory"
+equal "no memory: exit code" "$code" 1
+contains "no memory: the plan's number" said "MiB on cuda_emu (plan)"
+contains "no memory: what is free" said "MiB are free"
 equal "no memory: nothing left" "$(left)" ""
+once fail=cudaMalloc:3:2 "$M2RUN" run tiny.yaml device=cuda_emu
+contains "an allocation fails: CUDA's words" said "out of memory"
+equal "an allocation fails: nothing left" "$(left)" ""
 finish
