@@ -76,6 +76,11 @@ check-headers:
 	    $(CC) $(DEFS) -Irunner -I. -Iplugins -Ibackends \
 	    -I$(abs_top_builddir) $(BASE_CFLAGS) -fopenmp-simd \
 	    $(RUNNER_CFLAGS) $(OPENBLAS_CFLAGS)
+	@test -n '$(EMU_REASON)' || { cd $(top_srcdir) && \
+	    $(SHELL) build-aux/check-headers --cuda \
+	    $(CXX) -std=gnu++17 $(CUDA_HOST_FLAGS) -Wno-unknown-pragmas \
+	    -Itests/cuda_emu/include -Itests/cuda_emu -I. -Iplugins \
+	    -Ibackends $(OPENBLAS_CFLAGS); }
 
 find_sources = find runner backends plugins tests docs -name '*.[ch]' \
 	-o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp'

@@ -22,8 +22,9 @@ cuda_reason=
 AS_CASE([$with_cuda],
   [no], [cuda_reason="--with-cuda=no"],
   [guess|yes],
-    [AC_PATH_PROG([NVCC], [nvcc], [],
-       [$PATH$PATH_SEPARATOR/usr/local/cuda/bin$PATH_SEPARATOR/opt/cuda/bin])
+    [AS_IF([test -z "$NVCC"],
+       [AC_PATH_PROG([NVCC], [nvcc], [],
+         [$PATH$PATH_SEPARATOR/usr/local/cuda/bin$PATH_SEPARATOR/opt/cuda/bin])])
      AS_IF([test -z "$NVCC"], [cuda_reason="nvcc not found"])],
   [AS_IF([test -x "$with_cuda/bin/nvcc"],
      [NVCC=$with_cuda/bin/nvcc],
@@ -73,7 +74,10 @@ dnl The folder of libcublas.so, for the linker and for the loader.  Where the
 dnl system looks anyway, nothing is said to either.
 AC_DEFUN([_M2_CUDA_LIBRARY], [
   AC_MSG_CHECKING([for the CUDA libraries])
-  cuda_bin=`readlink -f "$NVCC" || AS_ECHO(["$NVCC"])`
+  dnl NVCC may be "ccache nvcc"
+  cuda_bin=`AS_ECHO(["$NVCC"]) | sed 's/.* //'`
+  cuda_bin=`command -v "$cuda_bin"`
+  cuda_bin=`readlink -f "$cuda_bin"`
   cuda_prefix=`AS_DIRNAME([$cuda_bin])`
   cuda_prefix=`AS_DIRNAME([$cuda_prefix])`
   cuda_libdir=
