@@ -92,10 +92,9 @@ static __device__ int find_steps(const int32_t *ids, int64_t n, int64_t first,
     unsigned votes = __ballot_sync((unsigned)FULL_WARP, mine);
     int at = __popc(votes & ((1u << lane) - 1)), total = 0;
 
-    __syncthreads(); /* readers of the last chunk are done */
     if (lane == 0)
         s->warps[warp] = __popc(votes);
-    __syncthreads();
+    __syncthreads(); /* and readers of the last chunk's steps are done */
     for (int i = 0; i < SORT_WARPS; i++) {
         at += i < warp ? s->warps[i] : 0;
         total += s->warps[i];

@@ -16,6 +16,7 @@ struct devices_output {
     bool json;
     json_t *backends; /* as JSON */
     struct text text; /* as text */
+    bool unusable;    /* a backend that was shown */
     struct m2_error *err;
 };
 
@@ -151,6 +152,7 @@ static int visit(const char *name, const char *path,
         entry.count = 0;
         entry.error = reason.text;
     }
+    out->unusable = out->unusable || entry.error != NULL;
     return out->json ? add_json(out, &entry) : add_text(out, &entry);
 }
 
@@ -235,6 +237,8 @@ static int show_devices(const char *word, bool json, struct m2_error *err)
             word != NULL ? show_one(word, &out, why, err) : show_all(&out, err);
     if (code == 0)
         code = print_devices(&out, why, search_path);
+    if (code == 0 && word != NULL && out.unusable)
+        code = m2_fail(err, M2_E_DEVICE, "device %s cannot be used", word);
     json_decref(out.backends);
     text_free(&out.text);
     free(search_path);
@@ -249,7 +253,8 @@ int command_devices(int argc, char **argv)
         "instruction set and libraries - or why it cannot be used - and the\n"
         "directories that were searched. The first word of each entry is what\n"
         "`device:` of an experiment file takes. With DEVICE, as such a file\n"
-        "names it, only that backend; `auto` says which one it stands for.",
+        "names it, only that backend, and exit code 4 where it cannot be used;\n"
+        "`auto` says which one it stands for.",
         "  m2run devices\n  m2run devices auto\n  m2run --plugin-dir ./build devices --json"};
     bool json = false;
     const struct option_spec specs[] = {

@@ -37,6 +37,8 @@ runs "in words" 0 env M2_MOCK=devices=2,mem=1000000 "$M2RUN" devices mock
 contains "the first has its number" "$out" "mock:0"
 contains "and memory" "$out" "free"
 runs "none" 0 env M2_MOCK=devices=0 "$M2RUN" devices --json
+runs "one that cannot be used, by name" 4 env M2_MOCK=devices=0 "$M2RUN" \
+    devices mock
 contains "in the backend's own words" "$out" "mock: no device, as ordered"
 odd=$(printf 'odd-\344')
 mkdir "$odd" && ln -s "$mock" "$odd/m2_odd.so"
