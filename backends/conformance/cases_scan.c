@@ -88,6 +88,9 @@ static const struct case_row ssd_rows[] = {
     {.p = {1, 130, 3, 33, 1, 17, 64, DECAY_USUAL, 0}, .without = "h0"},
     {.p = {1, 257, 2, 4, 2, 24, 128, DECAY_USUAL, 1}, .without = "h0 h_final"},
     {.p = {1, 300, 3, 40, 1, 24, 256, DECAY_SLOW, 0}, .without = "h0 h_final"},
+    /* heads and states wider than 64 columns */
+    {.p = {1, 33, 2, 70, 1, 40, 32, DECAY_USUAL, 0}, .rough = true},
+    {.p = {1, 75, 2, 130, 2, 70, 70, DECAY_USUAL, 1}, .rough = true},
 };
 
 /* The forward need not save the states. */
