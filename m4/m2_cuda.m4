@@ -134,7 +134,7 @@ AS_CASE([$host],
   [x86_64-*-linux*|aarch64-*-linux*], [],
   [emu_reason="not made for $host"])
 AS_IF([test "x$enable_sanitizers" != xno],
-  [emu_reason="the emulator's fibers do not go with sanitizers"])
+  [emu_reason="fibers of the emulator do not go with sanitizers"])
 AS_IF([test -z "$emu_reason" && test -z "$CXX"],
   [emu_reason="no C++ compiler"])
 AS_IF([test -z "$emu_reason"],
