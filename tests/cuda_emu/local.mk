@@ -15,7 +15,8 @@ emu_headers = \
 	tests/cuda_emu/include/cuda_runtime.h \
 	tests/cuda_emu/include/emu_device.h tests/cuda_emu/include/emu_launch.h
 # Shell tests that need the modules; they lie in $M2_EMU_DIR.
-emu_tests = tests/cuda_emu/test_faults.sh tests/cuda_emu/test_parity.sh \
+emu_tests = tests/cuda_emu/test_conformance.sh \
+	tests/cuda_emu/test_faults.sh tests/cuda_emu/test_parity.sh \
 	tests/gpu/test_run.sh
 emu_left_out = tests/cuda_emu/test_left_out.sh
 # The emulator's own tests: its calls, and mistakes planted in kernels.
