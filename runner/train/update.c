@@ -230,7 +230,7 @@ static int read_loss(struct updater *updater, int64_t n_leaves, double *out,
                      struct m2_error *err)
 {
     struct m2_view losses = batch_losses(updater, n_leaves);
-    double one, *values = n_leaves == 1 ? &one : updater->host_losses;
+    double one = 0.0, *values = n_leaves == 1 ? &one : updater->host_losses;
     int code = view_download(updater->session->device, &losses, values, err);
 
     *out = 0;
