@@ -293,7 +293,7 @@ static inline int64_t ssd_width(int64_t n)
 template <class R> struct ssd_sums {
     ssd_shape s;
     matrix<R> u, v, dt, a_log, local;
-    R *whole; /* (B, tiles, H): decay over the tile */
+    R *whole; /* (B, tiles, H): decay over the tile; NULL: another writes it */
 };
 
 template <class R>

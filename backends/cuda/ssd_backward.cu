@@ -236,7 +236,7 @@ static int run_states(struct handle *h, const struct m2_ssd_backward *a,
                       const ssd_back<R> &back, R *whole, struct m2_error *err)
 {
     ssd_sums<R> forward = {back.s,     back.x, back.b, back.dt,
-                           back.a_log, {},     whole};
+                           back.a_log, {},     NULL};
     ssd_sums<R> backward = {back.s,     back.dy,    back.c, back.dt,
                             back.a_log, back.leave, whole};
     ssd_pass<R> in = {back.s, {}, {}, {}, matrix_of<R>(a->states), whole, 1};

@@ -42,7 +42,7 @@ static __device__ void add_up(const ssd_sums<R> &a, int64_t block, slices<R> &m,
         for (int j = 0; j < W; j++)
             if (row() + i < P && column<W>() + j < N)
                 out[(row() + i) * a.s.N + column<W>() + j] = sum[i][j];
-    if (block % parts == 0 && threadIdx.x == 0)
+    if (a.whole != NULL && block % parts == 0 && threadIdx.x == 0)
         a.whole[(t.b * a.s.tiles + t.index) * a.s.H + t.head] =
             decay_in(d, last);
 }
