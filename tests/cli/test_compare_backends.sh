@@ -49,7 +49,10 @@ M2_MOCK=nan-op=3 runs "as JSON" 7 compare tiny.yaml ref "$mock" --json
 equal "by its op" "$(json "$out" first_over op)" linear
 equal "its call" "$(json "$out" first_over call)" 3
 equal "an infinite error is null" "$(json "$out" first_over error)" null
-M2_MOCK=noise-op=6 runs "free runs that part in f64" 7 \
+# Noise in a prediction is in the loss; three ops come before the first step.
+M2_MOCK=nan-op=13 runs "the op that predicts" 7 compare tiny.yaml ref "$mock"
+contains "is the 13th of a step" "$out" "call 13, step 1: linear, y (output)"
+M2_MOCK=noise-op=16 runs "free runs that part in f64" 7 \
     compare tiny.yaml ref "$mock" --free-run dtype=f64
 contains "do so from a step on" "$out" "over the limit from step 1"
 M2_MOCK=nan-op=6 runs "a side that diverges" 1 \
