@@ -17,7 +17,8 @@ AC_ARG_WITH([cuda-arch],
 AC_ARG_VAR([NVCC], [CUDA compiler])
 AC_ARG_VAR([NVCCFLAGS], [flags for the CUDA compiler])
 AC_ARG_VAR([CUDA_ARCHS], [the same as --with-cuda-arch])
-: ${NVCCFLAGS=-O3 -lineinfo}
+dnl -lineinfo would triple the size: for those who look at kernels only.
+: ${NVCCFLAGS=-O3}
 cuda_reason=
 AS_CASE([$with_cuda],
   [no], [cuda_reason="--with-cuda=no"],

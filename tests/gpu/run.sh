@@ -72,7 +72,7 @@ section_build() {
     archs=$(device_archs)
     say "for: ${archs:-the architectures of configure}"
     "$top/configure" --quiet --enable-only-cuda --with-cuda=yes \
-        NVCC="$nvcc" CUDA_ARCHS="$archs" || exit 1
+        NVCC="$nvcc" NVCCFLAGS="-O3 -lineinfo" CUDA_ARCHS="$archs" || exit 1
     each "${MAKE:-make}" -j"$(nproc)" cuda
     each "$nvcc" -O2 -o gemm_rate "$here/gemm_rate.cu" -lcublas
     exit $failed
