@@ -79,7 +79,7 @@ section_build() {
 }
 
 section_devices() {
-    each "$M2RUN" devices
+    each "$M2RUN" devices "$device"
     exit $failed
 }
 
