@@ -140,9 +140,8 @@ static inline char *scratch_take(char *base, size_t *at, size_t bytes)
 }
 
 /* Launch shape of kernels that walk a matrix: x over columns in blocks of 256,
- * y over rows, which strides by gridDim.y (at most 65535 blocks in y). */
+ * y over rows, which strides by gridDim.y. */
 enum { MAP_BLOCK = 256 };
-constexpr int64_t MAX_GRID_Y = 65535;
 
 static inline dim3 map_grid(int64_t rows, int64_t cols)
 {

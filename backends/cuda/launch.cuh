@@ -8,16 +8,21 @@
  *     the one way to launch; gives a cudaError_t.  A kernel with commas in its
  *     template arguments goes in parentheses.
  *   M2_SHARED(type, name, count)   an array that the block shares
- *   M2_DYN_SHARED(type, name)      the block's `bytes`, aligned to 16 */
+ *   M2_DYN_SHARED(type, name)      the block's `bytes`, aligned to 16
+ *   MAX_GRID_Y                     the most blocks in y that are launched */
 #ifndef M2_CUDA_LAUNCH_CUH
 #define M2_CUDA_LAUNCH_CUH
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 
+#include <stdint.h>
+
 #include <utility>
 
 #ifdef M2_CUDA_EMU
+/* So few that small matrices, too, make kernels go round their loops in y. */
+constexpr int64_t MAX_GRID_Y = 2;
 /* A static object per use is the array's identity within a block. */
 #define M2_SHARED(type, name, count)                                           \
     static char name##_key;                                                    \
@@ -26,6 +31,7 @@
 #define M2_DYN_SHARED(type, name) type *name = (type *)emu_dyn_shared()
 #define M2_LAUNCH_NAME(kernel)    emu_next_name(#kernel, __FILE__, __LINE__)
 #else
+constexpr int64_t MAX_GRID_Y = 65535;
 #define M2_SHARED(type, name, count) __shared__ type name[count]
 #define M2_DYN_SHARED(type, name)                                              \
     extern __shared__ __align__(16) unsigned char m2_dyn_shared[];             \

@@ -16,7 +16,8 @@ struct devices_output {
     bool json;
     json_t *backends; /* as JSON */
     struct text text; /* as text */
-    bool unusable;    /* a backend that was shown */
+    int wanted;       /* the device that was asked for; -1: all */
+    bool unusable;    /* what was asked for */
     struct m2_error *err;
 };
 
@@ -37,6 +38,17 @@ static void device_word(const struct backend_entry *entry, int index,
         text_addf(out, ":%d", index);
 }
 
+/* What is known of a device; false: why it cannot be used. */
+static bool find_facts(struct devices_output *out,
+                       const struct backend_entry *entry, int index,
+                       struct m2_device_facts *facts, struct m2_error *why)
+{
+    bool found = device_facts(entry->plugin, index, facts, why) == 0;
+
+    out->unusable = out->unusable || (!found && index == out->wanted);
+    return found;
+}
+
 /* ---- as text ------------------------------------------------------------- */
 
 static void add_memory(struct text *text, const struct m2_device_facts *facts)
@@ -49,15 +61,16 @@ static void add_memory(struct text *text, const struct m2_device_facts *facts)
                   number_print_bytes(facts->memory_free_bytes, unused));
 }
 
-static void add_device_text(struct text *text,
+static void add_device_text(struct devices_output *out,
                             const struct backend_entry *entry, int index)
 {
     struct m2_device_facts facts;
     struct m2_error err = {0};
+    struct text *text = &out->text;
 
     device_word(entry, index, text);
     text_add_char(text, '\n');
-    if (device_facts(entry->plugin, index, &facts, &err) == 0) {
+    if (find_facts(out, entry, index, &facts, &err)) {
         text_addf(text, "  device   %s\n", facts.name);
         add_memory(text, &facts);
         if (facts.facts[0] != '\0')
@@ -75,7 +88,7 @@ static int add_text(struct devices_output *out,
                     const struct backend_entry *entry)
 {
     for (int i = 0; i < entry->count; i++)
-        add_device_text(&out->text, entry, i);
+        add_device_text(out, entry, i);
     if (entry->error != NULL)
         text_addf(&out->text, "%s\n  cannot be used: %s\n  file     %s\n",
                   entry->name, entry->error, entry->path);
@@ -84,13 +97,14 @@ static int add_text(struct devices_output *out,
 
 /* ---- as JSON ------------------------------------------------------------- */
 
-static json_t *device_object(const struct backend_entry *entry, int index)
+static json_t *device_object(struct devices_output *out,
+                             const struct backend_entry *entry, int index)
 {
     struct json_builder builder = json_build();
     struct m2_device_facts facts = {0};
     struct m2_error err = {0};
     struct text word = {0};
-    int code = device_facts(entry->plugin, index, &facts, &err);
+    bool usable = find_facts(out, entry, index, &facts, &err);
 
     device_word(entry, index, &word);
     json_add_text(&builder, "device", text_string(&word));
@@ -100,18 +114,19 @@ static json_t *device_object(const struct backend_entry *entry, int index)
     json_add_integer(&builder, "memory_bytes", (int64_t)facts.memory_bytes);
     json_add_integer(&builder, "memory_free_bytes",
                      (int64_t)facts.memory_free_bytes);
-    json_add_text(&builder, "error", code != 0 ? err.text : NULL);
+    json_add_text(&builder, "error", usable ? NULL : err.text);
     text_free(&word);
     return json_built(&builder);
 }
 
-static json_t *devices_list(const struct backend_entry *entry)
+static json_t *devices_list(struct devices_output *out,
+                            const struct backend_entry *entry)
 {
     json_t *list = json_array();
     bool ok = list != NULL;
 
     for (int i = 0; ok && i < entry->count; i++)
-        ok = json_append(list, device_object(entry, i));
+        ok = json_append(list, device_object(out, entry, i));
     return ok ? list : json_drop(list);
 }
 
@@ -128,7 +143,7 @@ static int add_json(struct devices_output *out,
                          entry->plugin->descriptor->numerics);
     }
     json_add_text(&builder, "error", entry->error);
-    json_add(&builder, "devices", devices_list(entry));
+    json_add(&builder, "devices", devices_list(out, entry));
     if (json_append(out->backends, json_built(&builder)))
         return 0;
     return m2_fail(out->err, M2_E_MEMORY, "out of memory");
@@ -153,6 +168,8 @@ static int visit(const char *name, const char *path,
         entry.error = reason.text;
     }
     out->unusable = out->unusable || entry.error != NULL;
+    if (entry.error == NULL && out->wanted >= entry.count)
+        entry.count = out->wanted + 1; /* it says itself that it is not there */
     return out->json ? add_json(out, &entry) : add_text(out, &entry);
 }
 
@@ -208,6 +225,7 @@ static int show_one(const char *word, struct devices_output *out, char why[256],
 
     if (code != 0)
         return code;
+    out->wanted = choice.index;
     if (device_load(&choice, &plugin, &reason) != 0)
         return visit(choice.backend, "", NULL, reason.text, out);
     return visit(plugin->descriptor->name, plugin->path, plugin, NULL, out);
@@ -223,7 +241,7 @@ static int show_all(struct devices_output *out, struct m2_error *err)
 
 static int show_devices(const char *word, bool json, struct m2_error *err)
 {
-    struct devices_output out = {.json = json, .err = err};
+    struct devices_output out = {.json = json, .wanted = -1, .err = err};
     char *search_path = plugin_search_path();
     char why[256] = "";
     int code = 0;
@@ -253,7 +271,7 @@ int command_devices(int argc, char **argv)
         "instruction set and libraries - or why it cannot be used - and the\n"
         "directories that were searched. The first word of each entry is what\n"
         "`device:` of an experiment file takes. With DEVICE, as such a file\n"
-        "names it, only that backend, and exit code 4 where it cannot be used;\n"
+        "names it, only its backend, and exit code 4 where it cannot be used;\n"
         "`auto` says which one it stands for.",
         "  m2run devices\n  m2run devices auto\n  m2run --plugin-dir ./build devices --json"};
     bool json = false;

@@ -16,7 +16,8 @@ emu_headers = \
 	tests/cuda_emu/include/emu_device.h tests/cuda_emu/include/emu_launch.h
 # Shell tests that need the modules; they lie in $M2_EMU_DIR.
 emu_tests = tests/cuda_emu/test_conformance.sh \
-	tests/cuda_emu/test_faults.sh tests/cuda_emu/test_parity.sh \
+	tests/cuda_emu/test_faults.sh tests/cuda_emu/test_faults_suite.sh \
+	tests/cuda_emu/test_parity.sh \
 	tests/gpu/test_run.sh
 emu_left_out = tests/cuda_emu/test_left_out.sh
 # The emulator's own tests: its calls, and mistakes planted in kernels.
@@ -28,7 +29,7 @@ emu_mistakes = tests/cuda_emu/mistakes/blas.cu \
 	tests/cuda_emu/mistakes/memory.cu tests/cuda_emu/mistakes/streams.cu
 EXTRA_DIST += $(emu_runtime) $(emu_headers) $(emu_tests) $(emu_left_out) \
 	tests/cuda_emu/README.md tests/cuda_emu/parity.cu \
-	tests/cuda_emu/delete_barriers.sh \
+	tests/cuda_emu/delete_barriers.sh tests/cuda_emu/faults.sh \
 	tests/cuda_emu/cases.cpp tests/cuda_emu/cases.h $(emu_host_tests) \
 	tests/cuda_emu/mistakes/mistakes.cpp \
 	tests/cuda_emu/mistakes/mistakes.h $(emu_mistakes)

@@ -40,6 +40,9 @@ runs "none" 0 env M2_MOCK=devices=0 "$M2RUN" devices --json
 runs "one that cannot be used, by name" 4 env M2_MOCK=devices=0 "$M2RUN" \
     devices mock
 contains "in the backend's own words" "$out" "mock: no device, as ordered"
+runs "one of two" 0 env M2_MOCK=devices=2 "$M2RUN" devices mock:1
+runs "one beyond the last" 4 env M2_MOCK=devices=2 "$M2RUN" devices mock:7
+contains "is told so" "$out" "mock: device 7 does not exist"
 odd=$(printf 'odd-\344')
 mkdir "$odd" && ln -s "$mock" "$odd/m2_odd.so"
 runs "a path that is not UTF-8" 0 "$M2RUN" --plugin-dir "$odd" devices --json
