@@ -172,6 +172,23 @@ void search_dirs_free(struct search_dirs *dirs)
     *dirs = (struct search_dirs){0};
 }
 
+/* The entries of M2RUN_PLUGIN_PATH that are not searched. */
+static void print_left_out(FILE *stream)
+{
+    const char *entry = getenv("M2RUN_PLUGIN_PATH");
+
+    while (entry != NULL) {
+        size_t length = strcspn(entry, ":");
+
+        if (length > 0 && entry[0] != '/')
+            fprintf(stream,
+                    "\n  %.*s of M2RUN_PLUGIN_PATH was left out: it is not "
+                    "absolute",
+                    (int)length, entry);
+        entry = entry[length] == ':' ? entry + length + 1 : NULL;
+    }
+}
+
 /* Says that no directory has the plugin, and why each has not. */
 static int not_found(const char *name, const struct search_dirs *dirs,
                      struct m2_error *err)
@@ -190,6 +207,7 @@ static int not_found(const char *name, const struct search_dirs *dirs,
         if (access(dirs->items[i], R_OK | X_OK) != 0)
             fprintf(stream, " (%s)", strerror(errno));
     }
+    print_left_out(stream);
     if (fclose(stream) != 0) {
         free(text);
         return m2_fail(err, M2_E_MEMORY, "out of memory");

@@ -25,7 +25,7 @@ listed() { # among others, a device that fails is listed with the reason
     grep -q "$words" said && echo "$right" || shown
 }
 
-sweep "training" "unknown error" 999 trained "$M2RUN" run tiny.yaml \
+sweep "training" 'unknown error\|CUBLAS_STATUS_' 999 trained "$M2RUN" run tiny.yaml \
     device=cuda_emu data.options.rows=200
 sweep "training, device lost" "illegal memory access" 700 trained \
     "$M2RUN" run tiny.yaml device=cuda_emu data.options.rows=200

@@ -206,10 +206,12 @@ static void a_name_that_is_nowhere_lists_every_directory_tried(void **state)
     char *path;
 
     (void)state;
-    setenv("M2RUN_PLUGIN_PATH", "/does/not/exist", 1);
+    setenv("M2RUN_PLUGIN_PATH", "/does/not/exist:some/where", 1);
     assert_int_equal(plugin_load("nowhere", M2_PLUGIN_DATA, &plugin, &err),
                      M2_E_DEVICE);
     assert_memory_equal(err.text, first, strlen(first));
+    assert_non_null(strstr(err.text, "\n  some/where of M2RUN_PLUGIN_PATH was "
+                                     "left out: it is not absolute"));
     path = plugin_search_path();
     assert_non_null(path);
     for (char *rest = path, *dir; (dir = strsep(&rest, ":")) != NULL;)
