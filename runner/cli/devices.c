@@ -14,10 +14,10 @@
 
 struct devices_output {
     bool json;
-    json_t *backends; /* as JSON */
-    struct text text; /* as text */
-    int wanted;       /* the device that was asked for; -1: all */
-    bool unusable;    /* what was asked for */
+    json_t *backends;     /* as JSON */
+    struct text text;     /* as text */
+    int wanted;           /* the device that was asked for; -1: all */
+    struct text unusable; /* of these, separated by ", " */
     struct m2_error *err;
 };
 
@@ -38,6 +38,14 @@ static void device_word(const struct backend_entry *entry, int index,
         text_addf(out, ":%d", index);
 }
 
+static void add_unusable(struct devices_output *out,
+                         const struct backend_entry *entry, int index)
+{
+    if (out->unusable.length > 0)
+        text_add(&out->unusable, ", ");
+    device_word(entry, index, &out->unusable);
+}
+
 /* What is known of a device; false: why it cannot be used. */
 static bool find_facts(struct devices_output *out,
                        const struct backend_entry *entry, int index,
@@ -45,7 +53,8 @@ static bool find_facts(struct devices_output *out,
 {
     bool found = device_facts(entry->plugin, index, facts, why) == 0;
 
-    out->unusable = out->unusable || (!found && index == out->wanted);
+    if (!found && (out->wanted < 0 || index == out->wanted))
+        add_unusable(out, entry, index);
     return found;
 }
 
@@ -167,8 +176,9 @@ static int visit(const char *name, const char *path,
         entry.count = 0;
         entry.error = reason.text;
     }
-    out->unusable = out->unusable || entry.error != NULL;
-    if (entry.error == NULL && out->wanted >= entry.count)
+    if (entry.error != NULL)
+        add_unusable(out, &entry, 0);
+    else if (out->wanted >= entry.count)
         entry.count = out->wanted + 1; /* it says itself that it is not there */
     return out->json ? add_json(out, &entry) : add_text(out, &entry);
 }
@@ -255,9 +265,13 @@ static int show_devices(const char *word, bool json, struct m2_error *err)
             word != NULL ? show_one(word, &out, why, err) : show_all(&out, err);
     if (code == 0)
         code = print_devices(&out, why, search_path);
-    if (code == 0 && word != NULL && out.unusable)
-        code = m2_fail(err, M2_E_DEVICE, "device %s cannot be used", word);
+    if (code == 0)
+        code = text_check(&out.unusable, err);
+    if (code == 0 && out.unusable.length > 0)
+        code = m2_fail(err, M2_E_DEVICE, "devices that cannot be used: %s",
+                       text_string(&out.unusable));
     json_decref(out.backends);
+    text_free(&out.unusable);
     text_free(&out.text);
     free(search_path);
     return code;
@@ -271,8 +285,8 @@ int command_devices(int argc, char **argv)
         "instruction set and libraries - or why it cannot be used - and the\n"
         "directories that were searched. The first word of each entry is what\n"
         "`device:` of an experiment file takes. With DEVICE, as such a file\n"
-        "names it, only its backend, and exit code 4 where it cannot be used;\n"
-        "`auto` says which one it stands for.",
+        "names it, only its backend; `auto` says which one it stands for.\n"
+        "Ends with 4 where DEVICE, or anything of the list, cannot be used.",
         "  m2run devices\n  m2run devices auto\n  m2run --plugin-dir ./build devices --json"};
     bool json = false;
     const struct option_spec specs[] = {

@@ -3,22 +3,30 @@
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/cli/example.sh"
 
-runs "devices ends with 0" 0 "$M2RUN" devices
+# a CUDA module of the build tree has no driver on most machines
+"$M2RUN" devices >listed 2>&1
+listed=$?
+unusable=$(grep -c "cannot be used: " listed)
+equal "devices ends with 4 where one cannot be used" "$listed" \
+    "$([ "$unusable" = 0 ] && echo 0 || echo 4)"
+runs "the reference can" 0 "$M2RUN" devices ref
+runs "all of them are listed" "$listed" "$M2RUN" devices
 contains "the reference is always there" "$out" "built in"
 contains "the directories searched are shown" "$out" "searched: /"
-runs "devices as JSON" 0 "$M2RUN" devices --json
+runs "devices as JSON" "$listed" "$M2RUN" devices --json
 equal "the first backend is ref" "$(json "$out" backends 0 backend)" ref
 equal "which can be used" "$(json "$out" backends 0 error)" null
 equal "by this word" "$(json "$out" backends 0 devices 0 device)" ref
 mkdir modules
 echo "no library" >modules/m2_aaa.so
-runs "a module that cannot be used is no error" 0 \
+runs "a module that cannot be used" 4 \
     "$M2RUN" --plugin-dir modules devices --json
+contains "is told apart from the list" "$err" "cannot be used: aaa"
 equal "its directory is searched first" "$(json "$out" search_path 0)" \
     "$work/modules"
 equal "it is listed" "$(json "$out" backends 1 backend)" aaa
 contains "with the reason" "$out" "m2_aaa.so"
-runs "in words, too" 0 "$M2RUN" --plugin-dir modules devices
+runs "in words, too" 4 "$M2RUN" --plugin-dir modules devices
 contains "why it cannot be used" "$out" "cannot be used: "
 
 echo "no library" >modules/m2_cpu.so

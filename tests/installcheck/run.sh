@@ -33,8 +33,10 @@ for name in ramp minimal; do
         fail "m2_$name.c does not build with: $cflags"
 done
 if "$bindir/m2run" --help 2>/dev/null | grep -qw devices; then
-    "$bindir/m2run" --plugin-dir "$work" devices > devices.txt ||
-        fail "m2run devices fails"
+    # 4: some backend has no device here, as CUDA without a driver
+    status=0
+    "$bindir/m2run" --plugin-dir "$work" devices > devices.txt || status=$?
+    case $status in 0 | 4) ;; *) fail "m2run devices fails" ;; esac
     grep -q 'minimal' devices.txt || fail "m2run devices lacks minimal"
     grep -q "$plugindir" devices.txt || grep -qw ref devices.txt ||
         fail "m2run devices lacks the installed modules"
