@@ -91,6 +91,14 @@ size_t emu_shared_limit(void); /* opt-in shared memory of a block, bytes */
 void emu_mistake(const void *pc, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* ---- pages.cpp ---------------------------------------------------------- */
+
+/* A pattern that repeats a unit, whose size is a power of two. */
+int emu_pattern(const void *unit, size_t bytes);
+/* Gives [begin, end) the pattern, as far as it comes in large pieces, and says
+ * where it stopped.  begin: a multiple of EMU_PAGE. */
+char *emu_map_pattern(char *begin, const char *end, int pattern);
+
 /* ---- memory.cpp --------------------------------------------------------- */
 
 constexpr size_t EMU_PAGE = 4096;

@@ -4,21 +4,22 @@
 # The runtime is the same in both.
 emu_runtime = \
 	tests/cuda_emu/api.cpp tests/cuda_emu/blas.cpp \
-	tests/cuda_emu/block.cpp tests/cuda_emu/config.cpp \
-	tests/cuda_emu/copy.cpp tests/cuda_emu/fault.cpp \
-	tests/cuda_emu/fiber.cpp tests/cuda_emu/graph.cpp \
-	tests/cuda_emu/kernel.cpp tests/cuda_emu/memory.cpp \
+	tests/cuda_emu/block.cpp tests/cuda_emu/cells.cpp \
+	tests/cuda_emu/config.cpp tests/cuda_emu/copy.cpp \
+	tests/cuda_emu/fault.cpp tests/cuda_emu/fiber.cpp \
+	tests/cuda_emu/graph.cpp tests/cuda_emu/kernel.cpp \
+	tests/cuda_emu/memory.cpp tests/cuda_emu/pages.cpp \
 	tests/cuda_emu/shadow.cpp tests/cuda_emu/shared.cpp \
 	tests/cuda_emu/stream.cpp tests/cuda_emu/warp.cpp
 emu_headers = \
-	tests/cuda_emu/emu.h tests/cuda_emu/include/cublas_v2.h \
+	tests/cuda_emu/cells.h tests/cuda_emu/emu.h \
+	tests/cuda_emu/include/cublas_v2.h \
 	tests/cuda_emu/include/cuda_runtime.h \
 	tests/cuda_emu/include/emu_device.h tests/cuda_emu/include/emu_launch.h
 # Shell tests that need the modules; they lie in $M2_EMU_DIR.
 emu_tests = tests/cuda_emu/test_conformance.sh \
 	tests/cuda_emu/test_faults.sh tests/cuda_emu/test_faults_suite.sh \
-	tests/cuda_emu/test_parity.sh \
-	tests/gpu/test_run.sh
+	tests/cuda_emu/test_parity.sh tests/gpu/test_run.sh
 emu_left_out = tests/cuda_emu/test_left_out.sh
 # The emulator's own tests: its calls, and mistakes planted in kernels.
 emu_host_tests = tests/cuda_emu/host_blas.cpp tests/cuda_emu/host_device.cpp \

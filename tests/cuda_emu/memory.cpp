@@ -196,6 +196,20 @@ void emu_require(const char *what, const void *at, size_t bytes)
 
 /* ---- allocate and free -------------------------------------------------- */
 
+static void fill_with_ones(char *begin, char *end)
+{
+    static const unsigned char one = 0xff;
+    static const int ones = emu_pattern(&one, 1);
+    char *page = (char *)(((uintptr_t)begin + EMU_PAGE - 1) & ~(EMU_PAGE - 1)),
+         *rest;
+
+    if (page >= end)
+        page = end;
+    memset(begin, one, (size_t)(page - begin));
+    rest = emu_map_pattern(page, end, ones);
+    memset(rest, one, (size_t)(end - rest));
+}
+
 static char *new_pages(size_t bytes, size_t map_bytes)
 {
     char *map = arena + EMU_PAGE + arena_used, *base;
@@ -206,7 +220,7 @@ static char *new_pages(size_t bytes, size_t map_bytes)
     arena_used += map_bytes + EMU_PAGE; /* a page without memory after it */
     base = map + map_bytes - (bytes + 15) / 16 * 16;
     memset(map, PATTERN, (size_t)(base - map));
-    memset(base, 0xff, bytes);
+    fill_with_ones(base, base + bytes);
     memset(base + bytes, PATTERN, (size_t)(map + map_bytes - base) - bytes);
     return base;
 }

@@ -8,100 +8,14 @@
  * order when a barrier of the block, a __syncwarp of their warp, or the order
  * of the streams lies between them; otherwise they are a race, whether or not
  * it showed this time. */
-#include "emu.h"
+#include "cells.h"
 
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 bool emu_checks;
-
-/* Of one access: the operation, the block, and the thread with its place in
- * time.  thread: its number, and flags. */
-struct access {
-    uint32_t operation, block;
-    uint16_t thread, phase, warp_phase;
-};
-struct cell {
-    access write, read;
-    uint8_t valid, written; /* bytes, as a mask of 4 bits */
-    uint8_t write_bytes, read_bytes;
-};
-enum {
-    ATOMIC = 0x8000,
-    MANY_WARPS = 0x4000, /* read by several in this phase of the block */
-    MANY_BLOCKS = 0x2000,
-    MANY_LANES = 0x1000, /* read by several in this phase of the warp */
-    THREAD = 0x3ff,
-};
-
-static char *arena, *shared;
-static size_t arena_bytes, shared_bytes;
-static cell *arena_cells, *shared_cells;
-
-static cell *new_cells(size_t bytes)
-{
-    void *cells = mmap(NULL, bytes / 4 * sizeof(cell), PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    if (cells == MAP_FAILED) {
-        perror("cuda_emu: no address space for the check build");
-        abort();
-    }
-    return (cell *)cells;
-}
-
-void emu_shadow_init(char *device, size_t device_bytes, char *of_block,
-                     size_t of_block_bytes)
-{
-    if (!emu_checks)
-        return;
-    if (device != NULL) {
-        arena = device;
-        arena_bytes = device_bytes;
-        arena_cells = new_cells(device_bytes);
-    } else {
-        shared = of_block;
-        shared_bytes = of_block_bytes;
-        shared_cells = new_cells(of_block_bytes);
-    }
-}
-
-static cell *cell_of(const char *at)
-{
-    if ((size_t)(at - arena) < arena_bytes)
-        return &arena_cells[(size_t)(at - arena) / 4];
-    if ((size_t)(at - shared) < shared_bytes)
-        return &shared_cells[(size_t)(at - shared) / 4];
-    return NULL;
-}
-
-/* The bytes of its word that [at, at+bytes) covers, and how many they are. */
-static uint8_t word_mask(const char *at, size_t bytes, size_t *count)
-{
-    unsigned first = (uintptr_t)at & 3;
-
-    *count = bytes < 4 - first ? bytes : 4 - first;
-    return (uint8_t)(((1u << *count) - 1) << first);
-}
-
-void emu_shadow_set(const char *at, size_t bytes, bool valid)
-{
-    if (!emu_checks)
-        return;
-    while (bytes > 0) {
-        size_t count;
-        uint8_t mask = word_mask(at, bytes, &count);
-        cell *c = cell_of(at);
-
-        memset(c, 0, sizeof *c);
-        c->valid = valid ? mask : 0;
-        at += count;
-        bytes -= count;
-    }
-}
 
 static const char *kind_of(const void *at)
 {

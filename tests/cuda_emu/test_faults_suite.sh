@@ -1,7 +1,7 @@
 #!/bin/sh
 # CUDA calls of the conformance suite fail: the case that made the call fails
 # in CUDA's words, nothing is left behind. M2_TEST_STRIDE=1 tries every call of
-# every golden case but the longest, in an hour.
+# every golden case but the longest, in half an hour.
 . "$top_srcdir/tests/tap.sh"
 
 emu=$top_builddir/tests/cuda_emu
