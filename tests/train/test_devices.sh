@@ -43,11 +43,9 @@ contains "in the backend's own words" "$out" "mock: no device, as ordered"
 runs "one of two" 0 env M2_MOCK=devices=2 "$M2RUN" devices mock:1
 runs "one beyond the last" 4 env M2_MOCK=devices=2 "$M2RUN" devices mock:7
 contains "is told so" "$out" "mock: device 7 does not exist"
-any=0 # not of this machine's other backends
-"$M2RUN" devices >listed 2>&1 || any=$?
 odd=$(printf 'odd-\344')
 mkdir "$odd" && ln -s "$mock" "$odd/m2_odd.so"
-runs "a path that is not UTF-8" "$any" "$M2RUN" --plugin-dir "$odd" devices --json
+runs "a path that is not UTF-8" 4 "$M2RUN" --plugin-dir "$odd" devices --json
 contains "does not hide its backend" "$out" '"odd"'
 
 # auto
