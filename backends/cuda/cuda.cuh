@@ -36,9 +36,9 @@ struct handle {
     enum m2_dtype real;
     cudaStream_t stream;
     cublasHandle_t blas;
-    void *blas_workspace;
-    size_t buffers; /* not yet freed */
-    char *scratch;  /* device memory, aligned to 256 bytes */
+    char *blas_workspace; /* device memory */
+    size_t buffers;       /* not yet freed */
+    char *scratch;        /* device memory, aligned to 256 bytes */
     size_t scratch_bytes;
     struct stage *stage;
     struct steps *steps;
@@ -55,6 +55,9 @@ int blas_check(cublasStatus_t result, const char *what, struct m2_error *err);
 
 int stage_create(struct handle *h, struct m2_error *err);
 void stage_free(struct handle *h);
+
+/* *out for cudaFree.  M2_E_MEMORY tells how much was free. */
+int device_memory(size_t bytes, char **out, struct m2_error *err);
 
 /* ---- step.cu ------------------------------------------------------------- */
 

@@ -17,7 +17,7 @@ static __global__ void answer(int *out)
  * message that says so, and not in the first op. */
 static int try_kernel(struct handle *h, struct m2_error *err)
 {
-    int *out = (int *)h->blas_workspace; /* any device memory will do */
+    int *out = (int *)(void *)h->blas_workspace; /* any device memory will do */
     cudaDeviceProp device;
     cudaError_t result = M2_LAUNCH(answer, 1, 32, 0, h->stream, out);
 
@@ -44,8 +44,7 @@ static int open_blas(struct handle *h, unsigned flags, struct m2_error *err)
     if (code == M2_OK)
         code = blas_check(cublasSetStream(h->blas, h->stream), "stream", err);
     if (code == M2_OK)
-        code = cuda_check(cudaMalloc(&h->blas_workspace, BLAS_WORKSPACE),
-                          "workspace of cuBLAS", err);
+        code = device_memory(BLAS_WORKSPACE, &h->blas_workspace, err);
     /* setting a stream resets the workspace: in this order */
     if (code == M2_OK)
         code = blas_check(

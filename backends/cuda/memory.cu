@@ -189,7 +189,7 @@ static int no_memory(size_t bytes, struct m2_error *err)
                    free_bytes, total);
 }
 
-static int device_memory(size_t bytes, char **out, struct m2_error *err)
+int device_memory(size_t bytes, char **out, struct m2_error *err)
 {
     cudaError_t result = cudaMalloc(out, bytes > 0 ? bytes : 1);
 

@@ -125,6 +125,31 @@ int session_explain(const struct session *session, int code,
     return m2_fail(err, code, "%s; %.1500s", needs, cause.text);
 }
 
+/* An accelerator that is full cannot even be opened, and its backend not be
+ * asked for its scratch. */
+static int explain_open(struct session *session, const struct model_spec *spec,
+                        int code, struct m2_error *err)
+{
+    const struct config *config = session->config;
+    char needed[NUMBER_TEXT_SIZE], there[NUMBER_TEXT_SIZE];
+    struct device_needs needs;
+    struct model_plan plan;
+    struct m2_error cause;
+
+    if (code != M2_E_MEMORY || err == NULL || session->backend == NULL ||
+        session_device_is_host(session) ||
+        model_plan(spec, NULL, config->dtype, &plan, NULL) != 0)
+        return code;
+    cause = *err;
+    session_needs(config, &session->dataset, spec, &plan, &needs);
+    return m2_fail(err, code,
+                   "the run needs %s on %s (plan) and scratch of the backend, "
+                   "%s were free before it was opened; %.1500s",
+                   number_print_bytes(needs.all, needed), config->device,
+                   number_print_bytes(session->facts.memory_free_bytes, there),
+                   cause.text);
+}
+
 /* What an accelerator has left with the device open, so that the run does not
  * take it piece by piece from others. */
 static int check_free(struct session *session, struct m2_error *err)
@@ -201,14 +226,15 @@ int session_open(const struct session_request *request, struct session *out,
 
     *out = (struct session){.config = request->config};
     code = dataset_load(&data, &out->dataset, err);
-    if (code == 0)
-        code = open_device(request->config, request->threads,
-                           request->device_slot, out, err);
     if (code == 0) {
         session_model_spec(request->config, &out->dataset, request->training,
                            &spec);
-        code = check_memory(out, &spec, err);
+        code = open_device(request->config, request->threads,
+                           request->device_slot, out, err);
+        code = explain_open(out, &spec, code, err);
     }
+    if (code == 0)
+        code = check_memory(out, &spec, err);
     if (code == 0)
         code = create(out, &spec, err);
     if (code != 0)

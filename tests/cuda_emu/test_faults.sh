@@ -52,6 +52,11 @@ equal "no memory: exit code" "$code" 1
 contains "no memory: the plan's number" said "MiB on cuda_emu (plan)"
 contains "no memory: what is free" said "MiB are free"
 equal "no memory: nothing left" "$(left)" ""
+once mem=1000000 "$M2RUN" run tiny.yaml device=cuda_emu
+equal "no memory to open: exit code" "$code" 1
+contains "no memory to open: the plan's number" said "KiB on cuda_emu (plan)"
+contains "no memory to open: what is free" said "KiB were free"
+equal "no memory to open: nothing left" "$(left)" ""
 once fail=cudaMalloc:3:2 "$M2RUN" run tiny.yaml device=cuda_emu
 contains "an allocation fails: CUDA's words" said "out of memory"
 equal "an allocation fails: nothing left" "$(left)" ""
