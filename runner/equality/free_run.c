@@ -12,6 +12,18 @@ static double relative_gap(double a, double b)
     return a == b ? 0.0 : fabs(a - b) / fmax(fabs(a), fabs(b));
 }
 
+/* Which of the two it was; a backend says its own name first. */
+static int name_side(const struct side *side, int code,
+                     const struct m2_error *cause, struct m2_error *err)
+{
+    const char *name = device_label(side->session.device);
+    size_t length = strlen(name);
+
+    if (strncmp(cause->text, name, length) == 0 && cause->text[length] == ':')
+        return m2_fail(err, code, "%.1900s", cause->text);
+    return m2_fail(err, code, "%s: %.1900s", name, cause->text);
+}
+
 static int make_step(struct side sides[2], struct free_run_step *out,
                      struct m2_error *err)
 {
@@ -20,8 +32,7 @@ static int make_step(struct side sides[2], struct free_run_step *out,
         int code = side_step(&sides[i], &out->updates[i], &cause);
 
         if (code != 0)
-            return m2_fail(err, code, "%s: %.1900s",
-                           device_label(sides[i].session.device), cause.text);
+            return name_side(&sides[i], code, &cause, err);
         memcpy(out->traces[i], sides[i].trace, TRACE_BYTES);
     }
     out->gap = relative_gap(out->updates[0].loss, out->updates[1].loss);

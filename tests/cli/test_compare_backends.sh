@@ -58,6 +58,9 @@ contains "do so from a step on" "$out" "over the limit from step 1"
 M2_MOCK=nan-op=6 runs "a side that diverges" 1 \
     compare tiny.yaml ref "$mock" --free-run
 contains "is named" "$err" "mock: step 1: "
+M2_MOCK=lost-op=30 runs "a side that is lost" 4 \
+    compare tiny.yaml ref "$mock" --free-run
+lacks "is named once" "$err" "mock: mock: "
 
 runs "a backend that is not there" 4 compare tiny.yaml ref nope
 contains "is not found" "$err" "not found"
