@@ -36,15 +36,15 @@ struct reproduction {
 
 /* ---- before -------------------------------------------------------------- */
 
-/* A look on another device is a look at numbers. */
-static void warn_device(const struct reproduction *job)
+/* A look on another device is a look at numbers; another index of the same
+ * backend is none.  `now` is the backend of this process. */
+static void warn_device(const struct reproduction *job, const char *now)
 {
     const char *recorded =
-        json_string_value(run_value(&job->run.entry, "config", "device"));
+        json_string_value(run_value(&job->run.entry, "backend", "name"));
     const char *device = job->run.experiment.config.device;
 
-    if (recorded != NULL &&
-        strncmp(recorded, device, strcspn(device, ":") + 1) != 0 &&
+    if (recorded != NULL && now != NULL && strcmp(recorded, now) != 0 &&
         job->options->tolerance == 0)
         log_warning("device %s: the run was computed on %s, other bits are to "
                     "be expected; --tolerance R compares numbers",
@@ -61,9 +61,10 @@ static int tell_facts(struct reproduction *job, struct m2_error *err)
 
     if (code == 0)
         code = facts_compare(job->run.entry.record, now, &job->facts, err);
-    json_decref(now);
-    if (code != 0)
+    if (code != 0) {
+        json_decref(now);
         return code;
+    }
     text_add(&text, "changed since the run, and can change its bits:\n");
     facts_write(&job->facts, "  ", &text);
     if (facts_that_change_bits(&job->facts) > 0)
@@ -75,7 +76,9 @@ static int tell_facts(struct reproduction *job, struct m2_error *err)
     if (json_is_true(run_value(&job->run.entry, NULL, "mixed")))
         log_info("the run was resumed under other numerics (--mixed): it is "
                  "repeated under those of this process alone");
-    warn_device(job);
+    warn_device(job, json_string_value(json_object_get(
+                         json_object_get(now, "backend"), "name")));
+    json_decref(now);
     return 0;
 }
 

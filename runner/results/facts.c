@@ -103,6 +103,18 @@ static const char *text_of(const json_t *value, char buffer[32])
     return json_string_value(value);
 }
 
+/* Facts of a device name the slot that it sits in, "PCI 0000:01:00.0": another
+ * one of the same kind computes the same. */
+static bool same_but_slot(const char *then, const char *now)
+{
+    const char *a = strstr(then, "PCI "), *b = strstr(now, "PCI ");
+
+    if (a == NULL || b == NULL)
+        return strcmp(then, now) == 0;
+    return a - then == b - now && strncmp(then, now, (size_t)(a - then)) == 0 &&
+           strcmp(a + strcspn(a, ","), b + strcspn(b, ",")) == 0;
+}
+
 static void compare_value(struct comparison *c, const char *group,
                           const char *key, const char *what,
                           bool may_change_bits)
@@ -112,7 +124,7 @@ static void compare_value(struct comparison *c, const char *group,
     const char *now = text_of(value_of(c->now, group, key), b);
 
     if (then != NULL && now != NULL && *then != '\0' && *now != '\0' &&
-        strcmp(then, now) != 0)
+        !same_but_slot(then, now))
         add(c, what, then, now, may_change_bits);
 }
 

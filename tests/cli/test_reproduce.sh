@@ -156,6 +156,11 @@ done
 runs "a tolerance is a number" 2 "$M2RUN" reproduce "$run" --tolerance x
 runs "and a run must be named" 2 "$M2RUN" reproduce
 
+M2_MOCK=devices=2 train second device="$mock:1"
+M2_MOCK=devices=2 runs "another device of the same backend" 0 "$M2RUN" \
+    reproduce "$run" device="$mock"
+lacks "is nothing to warn of" "$err" "other bits are to be expected"
+
 train mock device="$mock"
 runs "a noisy device" 7 env M2_MOCK=noise-op=300 "$M2RUN" reproduce "$run" -q
 contains "differs from some step" "$out" "differs from step "

@@ -66,6 +66,31 @@ static void equal_facts_have_no_difference(void **state)
     assert_int_equal(found.n, 0);
 }
 
+static void another_slot_is_no_difference(void **state)
+{
+    static const struct {
+        const char *facts; /* of now */
+        size_t n;
+    } cases[] = {
+        {"BLAS 1, PCI 0000:81:00.0, core X", 0},
+        {"BLAS 1, PCI 0000:81:00.0, core Y", 1},
+        {"BLAS 2, PCI 0000:01:00.0, core X", 1},
+        {"BLAS 1, core X", 1},
+        {"BLAS 1, PCI 0000:01:00.0", 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct fact_differences found;
+
+        compare(
+            facts_with("BLAS 1, core X", "BLAS 1, PCI 0000:01:00.0, core X"),
+            facts_with("BLAS 1, core X", cases[i].facts), &found);
+        if (found.n != cases[i].n)
+            fail_msg("%s: %zu differences", cases[i].facts, found.n);
+    }
+}
+
 static void every_difference_is_told_in_words(void **state)
 {
     static const struct {
@@ -193,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_facts_have_no_difference),
+        cmocka_unit_test(another_slot_is_no_difference),
         cmocka_unit_test(every_difference_is_told_in_words),
         cmocka_unit_test(what_one_side_does_not_know_is_no_difference),
         cmocka_unit_test(what_changes_bits_comes_first),
