@@ -231,18 +231,7 @@ static int print_results_json(const struct config *config,
 
 /* ---- the command ------------------------------------------------------- */
 
-/* Takes the next name of a comma-separated list. */
-static char *next_device(const char **list, struct m2_error *err)
-{
-    size_t length = strcspn(*list, ",");
-    char *name = memory_zeroed(length + 1, 1, err);
-
-    if (name != NULL)
-        memcpy(name, *list, length);
-    *list += length + ((*list)[length] == ',');
-    return name;
-}
-
+/* Takes the device's name, unless it is NULL: then that of the config. */
 static int bench_device(const struct bench_options *options,
                         struct config *config, char *device,
                         struct bench_results *results, struct m2_error *err)
@@ -253,32 +242,83 @@ static int bench_device(const struct bench_options *options,
         .steps = options->steps,
     };
 
-    if (results->n == MAX_DEVICES)
-        return m2_fail(err, M2_E_USAGE, "--device: more than %d devices",
-                       MAX_DEVICES);
     if (device != NULL) {
         free(config->device);
         config->device = device;
     }
+    if (results->n == MAX_DEVICES)
+        return m2_fail(err, M2_E_USAGE, "bench: more than %d devices",
+                       MAX_DEVICES);
     return bench_run(&request, &results->items[results->n++], err);
 }
 
-static int bench_all(const struct bench_options *options, struct config *config,
-                     struct m2_error *err)
+/* A comma-separated list of them. */
+static int bench_list(const struct bench_options *options,
+                      struct config *config, struct bench_results *results,
+                      struct m2_error *err)
 {
-    struct bench_results results = {.n = 0};
-    const char *list = options->devices;
+    const char *next = options->devices;
     int code = 0;
 
-    if (list == NULL)
-        code = bench_device(options, config, NULL, &results, err);
-    while (code == 0 && list != NULL && *list != '\0') {
-        char *device = next_device(&list, err);
+    do {
+        size_t length = strcspn(next, ",");
+        char *device = memory_zeroed(length + 1, 1, err);
+
+        if (device == NULL)
+            return M2_E_MEMORY;
+        memcpy(device, next, length);
+        next += length + (next[length] == ',');
+        code = bench_device(options, config, device, results, err);
+    } while (code == 0 && *next != '\0');
+    return code;
+}
+
+static int bench_axis(const struct bench_options *options,
+                      const struct override_axis *axis, struct config *config,
+                      struct bench_results *results, struct m2_error *err)
+{
+    int code = 0;
+
+    for (const struct node *node = axis->values->first;
+         code == 0 && node != NULL; node = node->next) {
+        char *device = memory_string(node->text, err);
 
         code = device == NULL
                    ? M2_E_MEMORY
-                   : bench_device(options, config, device, &results, err);
+                   : bench_device(options, config, device, results, err);
     }
+    return code;
+}
+
+/* device=A,B of the command line, or NULL. */
+static const struct override_axis *
+device_axis(const struct experiment *experiment)
+{
+    for (size_t i = 0; i < experiment->n_axes; i++)
+        if (strcmp(experiment->schema.rows[experiment->axes[i].row].path,
+                   "device") == 0)
+            return &experiment->axes[i];
+    return NULL;
+}
+
+static int bench_all(const struct bench_options *options,
+                     struct experiment *experiment, struct m2_error *err)
+{
+    struct bench_results results = {.n = 0};
+    const struct override_axis *axis = device_axis(experiment);
+    struct config *config = &experiment->config;
+    int code;
+
+    if (axis != NULL && options->devices != NULL)
+        return m2_fail(err, M2_E_USAGE,
+                       "bench: the devices are given twice, by --device and by "
+                       "device=");
+    if (axis != NULL)
+        code = bench_axis(options, axis, config, &results, err);
+    else if (options->devices != NULL)
+        code = bench_list(options, config, &results, err);
+    else
+        code = bench_device(options, config, NULL, &results, err);
     if (code != 0)
         return code;
     return options->json ? print_results_json(config, &results, err)
@@ -294,7 +334,7 @@ static int bench_experiment(const struct bench_options *options,
                                arguments->n - 1, &experiment, err);
 
     if (code == 0)
-        code = bench_all(options, &experiment.config, err);
+        code = bench_all(options, &experiment, err);
     experiment_free(&experiment);
     return code;
 }
@@ -306,7 +346,7 @@ int command_bench(int argc, char **argv)
         "Times training steps of an experiment (without its sweep), each with\n"
         "everything a run does in a step, and predictions of single windows,\n"
         "and compares them with what the cores could do: the peak is measured\n"
-        "on as many threads. Nothing is kept.",
+        "on as many threads. Nothing is kept. device=A,B is --device A,B.",
         "  m2run bench experiments/6e-mamba2.yaml\n"
         "  m2run bench exp.yaml --device cpu,cuda threads=2 --steps 50"};
     struct bench_options options = {.steps = DEFAULT_STEPS};

@@ -160,6 +160,13 @@ runs "an experiment is timed" 0 "$M2RUN" bench exp.yaml --steps 4 \
     --device cpu,ref
 check "devices side by side" grep -q '^ *cpu *ref$' "$out"
 contains "against the peak of the cores" "$out" "share of the peak, %"
+runs "as an axis of the command line" 0 "$M2RUN" bench exp.yaml --steps 4 \
+    device=cpu,ref
+check "they are side by side, too" grep -q '^ *cpu *ref$' "$out"
+runs "not both" 2 "$M2RUN" bench exp.yaml device=cpu,ref --device cpu
+contains "which is said" "$err" "the devices are given twice"
+runs "a device without a name" 4 "$M2RUN" bench exp.yaml --device ''
+contains "is none" "$err" "no backend named"
 runs "as JSON" 0 "$M2RUN" bench exp.yaml --steps 4 --json
 check "a step takes time" test "$(value step_min_s)" != 0
 check "bench leaves nothing behind" sh -c '! ls "${TMPDIR:-/tmp}" |
