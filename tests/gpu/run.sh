@@ -187,9 +187,14 @@ section() {
     begun=$(date +%s)
     # a busy machine without a GPU is no reason to fail
     [ -z "$quick" ] || set -- "$1" 300
+    # beside this shell, which then hears a signal at once
     timeout -k 5 "$2" sh "$here/run.sh" --section "$1" \
-        >>"$report" 2>&1 </dev/null
-    case $? in
+        >>"$report" 2>&1 </dev/null &
+    running=$!
+    wait $running
+    ended=$?
+    running=
+    case $ended in
     0) outcome=passed ;;
     77) outcome="left out" ;;
     124 | 137) outcome="FAILED: more than $2 s" ;;
@@ -199,6 +204,16 @@ section() {
         $(($(date +%s) - begun)))
     say "$line" | tee -a "$work/summary" >>"$report"
     say "$line"
+}
+
+# A signal ends the section that runs, too, and takes the folder along.
+running=
+give_up() { # EXIT STATUS
+    trap '' HUP INT TERM
+    [ -z "$running" ] || kill "$running" 2>/dev/null
+    [ -z "$running" ] || wait "$running"
+    say "stopped" | tee -a "$report"
+    exit "$1"
 }
 
 find_program() {
@@ -222,6 +237,16 @@ if [ "${1-}" = --quick ]; then
     quick=yes
     shift
 fi
+case ${1-} in
+-h | --help)
+    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "$here/run.sh"
+    exit 0
+    ;;
+-*)
+    say "run.sh: '$1' is no option; --help tells more" >&2
+    exit 2
+    ;;
+esac
 find_program
 report=$(pwd)/gpu-report.txt
 case ${1-} in
@@ -231,6 +256,9 @@ case ${1-} in
 esac
 work=$(mktemp -d "${TMPDIR:-/tmp}/m2run-gpu-XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
+trap 'give_up 129' HUP
+trap 'give_up 130' INT
+trap 'give_up 143' TERM
 M2RUN_PLUGIN_PATH=$work/build/.libs${M2RUN_PLUGIN_PATH:+:$M2RUN_PLUGIN_PATH}
 GPU_WORK=$work GPU_QUICK=$quick
 export M2RUN_PLUGIN_PATH GPU_WORK GPU_QUICK
