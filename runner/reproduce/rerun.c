@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "results/attempt.h"
 #include "results/store.h"
 #include "schedule/pool.h"
 #include "schedule/signals.h"
@@ -11,6 +13,10 @@
 #include "util/file.h"
 #include "util/memory.h"
 #include "util/path.h"
+#include "util/timefmt.h"
+
+#define ORPHAN_WAIT_S  30.0
+#define ORPHAN_LOOK_NS 50000000
 
 void rerun_free(struct rerun *rerun)
 {
@@ -37,6 +43,25 @@ static int write_record(const struct rerun_request *request,
     text_free(&text);
     free(dir);
     return code;
+}
+
+/* Our folder has no other reproduce at work in it: whoever still holds the run
+ * is the worker of one that was killed, and ends after a step and a
+ * checkpoint. */
+static void await_orphan(const struct rerun_request *request,
+                         const struct rerun_folder *folder)
+{
+    const struct run_place place = {folder->work, request->name, request->label,
+                                    request->identity};
+    const struct timespec moment = {.tv_nsec = ORPHAN_LOOK_NS};
+    double until = time_monotonic() + ORPHAN_WAIT_S;
+    struct owner_watch watch = {0};
+    enum claim claim = CLAIM_HELD;
+
+    while (attempt_look(&place, &watch, &claim, NULL) == 0 &&
+           claim == CLAIM_HELD && stop_requests() == 0 &&
+           time_monotonic() < until)
+        nanosleep(&moment, NULL);
 }
 
 static int work_task(const struct rerun_request *request,
@@ -68,6 +93,8 @@ static int work_task(const struct rerun_request *request,
              (long long)request->cut_after);
     pool.record = record;
     signals_for_parent();
+    if (code == 0)
+        await_orphan(request, folder);
     if (code == 0)
         code = pool_run(&pool, &result, err);
     free(record);

@@ -114,8 +114,12 @@ contains "to the same bits" "$out" ", parameters sha256"
 check "and nothing is left" sh -c "! ls -d '$run'.repro-*"
 begin
 check "one that is killed" kill -0 "$child"
+# its worker ends by itself, but not at once
+worker=$(cat /proc/"$child"/task/*/children)
+kill -STOP $worker
 kill -KILL "$child"
 wait "$child" 2>"$work/.killed"
+(sleep 1 && kill -CONT $worker) &
 runs "is continued, too" 0 "$M2RUN" reproduce "$run" --keep
 contains "in its folder" "$err" "going on in $work/$run.repro-1"
 equal "and has every trace" "$(grep -c . "$run.repro-1/trace.txt")" 4000
