@@ -20,9 +20,11 @@
 
 #include "cli/plan.h"
 #include "config/identity.h"
+#include "results/scratch.h"
 #include "schedule/child.h"
 #include "schedule/pool.h"
 #include "util/file.h"
+#include "util/interrupt.h"
 #include "util/log.h"
 #include "util/memory.h"
 #include "util/number.h"
@@ -137,7 +139,7 @@ static void collect(struct child *all, size_t n, struct timing *sum,
             continue;
         if (child_wait(&all[i]) == 0 && add_figures(&all[i], sum))
             (*n_out)++;
-        else
+        else if (interrupt_came() == 0)
             log_warning("this shape could not be measured: %s",
                         all[i].messages.length > 0
                             ? child_last_message(&all[i])
@@ -201,38 +203,45 @@ static int measure_config(const struct plan *plan, size_t i, const char *path,
 }
 
 /* The run's config in a file of its own, for `bench` to read. */
-static int measure(const struct plan *plan, size_t i, struct timing *out,
-                   struct m2_error *err)
+static int measure_in(const struct plan *plan, size_t i, const char *dir,
+                      struct timing *out, struct m2_error *err)
 {
-    const char *parent = getenv("TMPDIR");
-    char *dir = path_join(parent != NULL && *parent != '\0' ? parent : "/tmp",
-                          "m2run-plan-XXXXXX", err);
+    char *path = path_join(dir, "config.yaml", err);
     struct text text = {0};
-    char *path = NULL;
-    int code = dir == NULL ? M2_E_MEMORY : 0;
+    int code = path == NULL ? M2_E_MEMORY : 0;
 
-    if (code == 0 && mkdtemp(dir) == NULL) {
-        code = m2_fail(err, M2_E_RESULTS, "%s: %s", dir, strerror(errno));
-        free(dir);
-        return code;
-    }
     config_write(&plan->resolved.experiment.schema,
                  &plan->resolved.sweep.runs[i].config, &text);
     if (code == 0)
         code = text_check(&text, err);
-    if (code == 0) {
-        path = path_join(dir, "config.yaml", err);
-        code = path == NULL ? M2_E_MEMORY
-                            : file_write_atomic(path, text.bytes, text.length,
-                                                M2_E_RESULTS, err);
-    }
+    if (code == 0)
+        code =
+            file_write_atomic(path, text.bytes, text.length, M2_E_RESULTS, err);
     if (code == 0)
         code = measure_config(plan, i, path, out, err);
-    if (dir != NULL)
-        file_remove_tree(dir, M2_E_RESULTS, NULL);
     text_free(&text);
     free(path);
-    free(dir);
+    return code;
+}
+
+/* A signal that would end the process does so when the folder is removed. */
+static int measure(const struct plan *plan, size_t i, struct timing *out,
+                   struct m2_error *err)
+{
+    struct interrupt_hold hold;
+    struct scratch scratch;
+    struct m2_error cause;
+    int code;
+
+    interrupt_hold(&hold);
+    code = scratch_open_temporary("m2run-plan-", &scratch, err);
+    if (code == 0)
+        code = measure_in(plan, i, scratch.path, out, err);
+    if (code == 0 && interrupt_came() != 0)
+        code = m2_fail(err, M2_E_STOPPED, "plan: stopped on request");
+    if (scratch_close(&scratch, false, &cause) != 0)
+        log_warning("%s", cause.text);
+    interrupt_release(&hold);
     return code;
 }
 

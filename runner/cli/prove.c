@@ -5,8 +5,8 @@
 #include "cli/command.h"
 #include "cli/prove.h"
 #include "cli/run_list.h"
-#include "prove/scratch.h"
 #include "results/store.h"
+#include "results/scratch.h"
 #include "schedule/pool.h"
 #include "schedule/signals.h"
 #include "util/log.h"
@@ -106,7 +106,7 @@ static int prepare(struct prove *prove, const struct arguments *arguments,
                                  &prove->resolved.record, overrides,
                                  settings.count, &text, err);
     if (code == 0)
-        code = scratch_open(prove->root, &prove->scratch, err);
+        code = scratch_open(prove->root, ".prove-", &prove->scratch, err);
     if (code == 0)
         code =
             sweep_record_write(prove->scratch.path, &text, &prove->record, err);

@@ -10,11 +10,12 @@
 #include <unistd.h>
 
 #include "data/target.h"
+#include "results/scratch.h"
 #include "train/trainer.h"
-#include "util/file.h"
 #include "util/fma_peak.h"
+#include "util/interrupt.h"
+#include "util/log.h"
 #include "util/memory.h"
-#include "util/path.h"
 #include "util/process.h"
 #include "util/timefmt.h"
 
@@ -63,15 +64,15 @@ static int after_step(void *context, const struct train_progress *progress,
 }
 
 /* Asked before every step: the first time, everything is ready; the last time,
- * the loop writes a checkpoint and ends. */
-static bool is_measured(void *context)
+ * or after a signal, the loop writes a checkpoint and ends. */
+static bool is_to_end(void *context)
 {
     struct bench *bench = context;
 
     if (bench->result->first_step_s == 0)
         bench->result->first_step_s =
             bench->age_s + time_monotonic() - bench->begin_s;
-    return bench->measured;
+    return bench->measured || interrupt_came() != 0;
 }
 
 /* One step more than are made: the last one would be evaluated. */
@@ -101,7 +102,7 @@ static int train_in(struct bench *bench, const char *dir, int dirfd,
         .dirfd = dirfd,
         .dir = dir,
         .after_step = after_step,
-        .stop_requested = is_measured,
+        .stop_requested = is_to_end,
         .context = bench,
     };
     struct train_outcome outcome;
@@ -119,28 +120,36 @@ static int train_in(struct bench *bench, const char *dir, int dirfd,
     return code == M2_E_STOPPED ? 0 : code;
 }
 
+static int train_in_scratch(struct bench *bench, const char *dir,
+                            struct m2_error *err)
+{
+    int code, dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (dirfd < 0)
+        return m2_fail(err, M2_E_RESULTS, "%s: %s", dir, strerror(errno));
+    code = train_in(bench, dir, dirfd, err);
+    close(dirfd);
+    return code;
+}
+
+/* A checkpoint is timed, too, so there is a folder; a signal that would end the
+ * process does so when it is removed. */
 static int train(struct bench *bench, struct m2_error *err)
 {
-    const char *parent = getenv("TMPDIR");
-    char *dir = path_join(parent != NULL && *parent != '\0' ? parent : "/tmp",
-                          "m2run-bench-XXXXXX", err);
-    int dirfd, code;
+    struct interrupt_hold hold;
+    struct scratch scratch;
+    struct m2_error cause;
+    int code;
 
-    if (dir == NULL)
-        return M2_E_MEMORY;
-    if (mkdtemp(dir) == NULL) {
-        code = m2_fail(err, M2_E_RESULTS, "%s: %s", dir, strerror(errno));
-        free(dir);
-        return code;
-    }
-    dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    code = dirfd < 0
-               ? m2_fail(err, M2_E_RESULTS, "%s: %s", dir, strerror(errno))
-               : train_in(bench, dir, dirfd, err);
-    if (dirfd >= 0)
-        close(dirfd);
-    file_remove_tree(dir, M2_E_RESULTS, NULL);
-    free(dir);
+    interrupt_hold(&hold);
+    code = scratch_open_temporary("m2run-bench-", &scratch, err);
+    if (code == 0)
+        code = train_in_scratch(bench, scratch.path, err);
+    if (code == 0 && !bench->measured)
+        code = m2_fail(err, M2_E_STOPPED, "bench: stopped on request");
+    if (scratch_close(&scratch, false, &cause) != 0)
+        log_warning("%s", cause.text);
+    interrupt_release(&hold);
     return code;
 }
 

@@ -17,6 +17,7 @@ librunner_a_SOURCES += \
 	runner/results/publish.c \
 	runner/results/query.c runner/results/query.h \
 	runner/results/record_reader.c runner/results/record_reader.h \
+	runner/results/scratch.c runner/results/scratch.h \
 	runner/results/segments.c runner/results/segments.h \
 	runner/results/settings.c runner/results/settings.h \
 	runner/results/statistic.c runner/results/statistic.h \
@@ -32,6 +33,7 @@ unit_tests += tests/unit/test_aside tests/unit/test_query tests/unit/test_owner 
 	tests/unit/test_listing tests/unit/test_csvlog \
 	tests/unit/test_leaderboard tests/unit/test_driver \
 	tests/unit/test_results_damage tests/unit/test_facts \
+	tests/unit/test_scratch \
 	tests/unit/test_segments tests/unit/test_record_reader \
 	tests/unit/test_statistic tests/unit/test_settings
 tests_unit_test_aside_SOURCES = tests/unit/test_aside.c $(results_folder)
@@ -43,6 +45,7 @@ tests_unit_test_attempt_files_SOURCES = tests/unit/test_attempt_files.c \
 tests_unit_test_claim_race_SOURCES = tests/unit/test_claim_race.c \
 	$(results_folder)
 tests_unit_test_driver_SOURCES = tests/unit/test_driver.c $(results_folder)
+tests_unit_test_scratch_SOURCES = tests/unit/test_scratch.c $(results_folder)
 
 fuzz_targets += tests/fuzz/fuzz_run_json
 tests_fuzz_fuzz_run_json_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer

@@ -3,11 +3,16 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
+#include "util/interrupt.h"
 #include "util/path.h"
+
+/* A signal may be handled by another thread than the one that waits. */
+enum { LOOK_MS = 250 };
 
 int child_start(struct child *child, const char **argv, struct m2_error *err)
 {
@@ -47,12 +52,24 @@ static size_t open_pipes(const struct child *all, size_t n,
     return open;
 }
 
+static void end_all(const struct child *all, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (all[i].process.pid > 0)
+            kill(all[i].process.pid, SIGTERM);
+}
+
 void child_listen(struct child *all, size_t n)
 {
     struct pollfd polled[2 * CHILD_MAX];
+    bool told = false;
 
     while (open_pipes(all, n, polled) > 0) {
-        if (poll(polled, 2 * n, -1) < 0) {
+        if (!told && interrupt_came() != 0) {
+            end_all(all, n);
+            told = true;
+        }
+        if (poll(polled, 2 * n, LOOK_MS) < 0) {
             if (errno == EINTR)
                 continue;
             return;

@@ -15,7 +15,8 @@ struct child {
 int child_start(struct child *child, const char **argv, struct m2_error *err);
 
 /* Reads everything that the children say until all have closed their pipes; at
- * most CHILD_MAX of them. */
+ * most CHILD_MAX of them.  An interrupt that is held (util/interrupt.h) is
+ * passed on to them as SIGTERM. */
 enum { CHILD_MAX = 64 };
 void child_listen(struct child *all, size_t n);
 

@@ -4,6 +4,7 @@ librunner_a_SOURCES += \
 	runner/util/capacity.c runner/util/capacity.h \
 	runner/util/file.c runner/util/file.h \
 	runner/util/fma_peak.c runner/util/fma_peak.h \
+	runner/util/interrupt.c runner/util/interrupt.h \
 	runner/util/json.c runner/util/json.h \
 	runner/util/log.c runner/util/log.h \
 	runner/util/machine.c runner/util/machine.h \
@@ -24,6 +25,7 @@ unit_tests += \
 	tests/unit/test_build \
 	tests/unit/test_capacity \
 	tests/unit/test_file \
+	tests/unit/test_interrupt \
 	tests/unit/test_json \
 	tests/unit/test_log \
 	tests/unit/test_machine \

@@ -1,7 +1,11 @@
 #!/bin/sh
 # What a run will take is known before, and bench measures it.
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/example.sh"
 export M2RUN_RESULTS="$work/results" XDG_CACHE_HOME="$work/cache"
+# What others leave on this machine is none of this test's.
+export TMPDIR="$work/tmp"
+mkdir "$TMPDIR"
 
 cat >exp.yaml <<'END'
 name: planned
@@ -114,8 +118,7 @@ else
     runs "times as JSON" 0 "$M2RUN" plan exp.yaml d_state=8 --time --json
     check "of every run" test "$(value wall_seconds)" != null
 fi
-check "no file is left behind" sh -c '! ls "${TMPDIR:-/tmp}" |
-    grep -q m2run-plan'
+equal "no file is left behind" "$(ls "$TMPDIR")" ""
 runs "a model that no memory holds" 3 "$M2RUN" plan exp.yaml d_model=32768 \
     headdim=64 n_layer=64 d_state=4,8 --time
 contains "is named with both sizes" "$out" "does not fit: d_state-4_s0-"
@@ -169,8 +172,38 @@ runs "a device without a name" 4 "$M2RUN" bench exp.yaml --device ''
 contains "is none" "$err" "no backend named"
 runs "as JSON" 0 "$M2RUN" bench exp.yaml --steps 4 --json
 check "a step takes time" test "$(value step_min_s)" != 0
-check "bench leaves nothing behind" sh -c '! ls "${TMPDIR:-/tmp}" |
-    grep -q m2run-bench'
+equal "bench leaves nothing behind" "$(ls "$TMPDIR")" ""
+
+# However it ends: what a signal stops tidies up, what is killed is tidied up
+# by the next one.
+is_measuring() { # KIND: and its folder is ready
+    test -s "$(echo "$TMPDIR"/m2run-"$1"-*/owner.json)"
+}
+"$M2RUN" bench exp.yaml --steps 1000000 >"$out" 2>"$err" </dev/null &
+check "a bench that would take hours" soon is_measuring bench
+kill -TERM $!
+wait $!
+equal "ends by the signal that it gets" "$?" 143
+equal "and leaves nothing behind" "$(ls "$TMPDIR")" ""
+"$M2RUN" bench exp.yaml --steps 1000000 >"$out" 2>"$err" </dev/null &
+check "one that is killed" soon is_measuring bench
+kill -KILL $!
+wait $! 2>/dev/null
+left=$(ls "$TMPDIR")
+check "leaves its folder" test -n "$left"
+runs "the next one" 0 "$M2RUN" bench exp.yaml --steps 1
+contains "removes it" "$err" "$left: removed, for its process was killed"
+equal "and its own" "$(ls "$TMPDIR")" ""
+# a minute of steps, so that there is time to stop
+slow="d_model=64 n_layer=6 headdim=64 batch_size=64 device=ref"
+# shellcheck disable=SC2086
+"$M2RUN" plan exp.yaml $slow --time >"$out" 2>"$err" </dev/null &
+planner=$!
+check "a plan that measures" soon is_measuring plan
+kill -TERM $planner
+wait $planner
+equal "ends by its signal, too" "$?" 143
+equal "with its processes, and leaves nothing" "$(ls "$TMPDIR")" ""
 for steps in 0 -1 1000001; do
     runs "--steps $steps" 2 "$M2RUN" bench exp.yaml --steps $steps
     contains "is no number of steps" "$err" "bench: --steps is 1 to 1000000"

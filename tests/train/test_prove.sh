@@ -109,6 +109,6 @@ wait $prover
 left=$(echo results/.prove-*)
 check "is killed and leaves its folder" test -d "$left"
 runs "the next one" 0 "$M2RUN" prove tiny.yaml --steps 8
-contains "removes it" "$err" "$left: removed, for its proof was killed"
+contains "removes it" "$err" "$left: removed, for its process was killed"
 check "for good" test ! -d "$left"
 finish

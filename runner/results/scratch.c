@@ -1,5 +1,5 @@
-/* Making, finding and removing folders of proofs. */
-#include "prove/scratch.h"
+/* Making, finding and removing folders that go with their processes. */
+#include "results/scratch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "util/memory.h"
 #include "util/path.h"
 
-#define PREFIX ".prove-"
+enum { MAX_TRIES = 5 };
 
 static int open_dir(const char *path)
 {
@@ -35,7 +35,16 @@ static bool is_dead(const char *path)
     return dead;
 }
 
-static void remove_dead(const char *root)
+/* A worker of the dead process may still finish what it was writing. */
+static bool remove_soon(const char *path)
+{
+    for (int tries = 0; tries < MAX_TRIES; tries++)
+        if (file_remove_tree(path, M2_E_RESULTS, NULL) == 0)
+            return true;
+    return false;
+}
+
+static void remove_dead(const char *root, const char *prefix)
 {
     struct string_list names = {0};
 
@@ -44,12 +53,11 @@ static void remove_dead(const char *root)
     for (size_t i = 0; i < names.count; i++) {
         char *path;
 
-        if (strncmp(names.items[i], PREFIX, strlen(PREFIX)) != 0)
+        if (strncmp(names.items[i], prefix, strlen(prefix)) != 0)
             continue;
         path = path_join(root, names.items[i], NULL);
-        if (path != NULL && is_dead(path) &&
-            file_remove_tree(path, M2_E_RESULTS, NULL) == 0)
-            log_info("%s: removed, for its proof was killed", path);
+        if (path != NULL && is_dead(path) && remove_soon(path))
+            log_info("%s: removed, for its process was killed", path);
         free(path);
     }
     string_list_free(&names);
@@ -70,11 +78,14 @@ static int take_ownership(struct scratch *scratch, struct m2_error *err)
     return code;
 }
 
-static int make_folder(const char *root, struct scratch *out,
-                       struct m2_error *err)
+static int make_folder(const char *root, const char *prefix,
+                       struct scratch *out, struct m2_error *err)
 {
-    char *path = path_join(root, PREFIX "XXXXXX", err);
+    struct text text = {0};
+    char *path;
 
+    text_addf(&text, "%s/%sXXXXXX", root, prefix);
+    path = text_steal(&text, err);
     if (path == NULL)
         return M2_E_MEMORY;
     if (mkdtemp(path) == NULL) {
@@ -86,7 +97,8 @@ static int make_folder(const char *root, struct scratch *out,
     return take_ownership(out, err);
 }
 
-int scratch_open(const char *root, struct scratch *out, struct m2_error *err)
+int scratch_open(const char *root, const char *prefix, struct scratch *out,
+                 struct m2_error *err)
 {
     bool had_root = file_is_dir(root);
     int code = file_make_dirs(root, M2_E_RESULTS, err);
@@ -94,12 +106,21 @@ int scratch_open(const char *root, struct scratch *out, struct m2_error *err)
     *out = (struct scratch){.owner_fd = -1};
     if (code != 0)
         return code;
-    remove_dead(root);
+    remove_dead(root, prefix);
     if (!had_root) {
         out->root = memory_string(root, err);
         code = out->root == NULL ? M2_E_MEMORY : 0;
     }
-    return code != 0 ? code : make_folder(root, out, err);
+    return code != 0 ? code : make_folder(root, prefix, out, err);
+}
+
+int scratch_open_temporary(const char *prefix, struct scratch *out,
+                           struct m2_error *err)
+{
+    const char *root = getenv("TMPDIR");
+
+    return scratch_open(root != NULL && *root != '\0' ? root : "/tmp", prefix,
+                        out, err);
 }
 
 int scratch_close(struct scratch *scratch, bool keep, struct m2_error *err)
