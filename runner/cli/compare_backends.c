@@ -31,16 +31,25 @@ static int compare_ops(const struct equality_request *request, bool json,
 {
     struct op_by_op *found = calloc(1, sizeof *found);
     struct text text = {0};
-    int code;
+    struct m2_error cause;
+    int code, printed;
 
     if (found == NULL)
         return m2_fail(err, M2_E_MEMORY, "out of memory");
     code = op_by_op_run(request, found, err);
-    if (code == 0 && json)
-        code = print_json(op_by_op_json(request->config, found), err);
-    else if (code == 0)
-        code = print_text(op_by_op_write(request->config, found, &text, err),
-                          &text);
+    if (code != 0 && code != M2_E_DIVERGED) {
+        free(found);
+        return code;
+    }
+    if (json)
+        printed = print_json(op_by_op_json(request->config, found), &cause);
+    else
+        printed = print_text(
+            op_by_op_write(request->config, found, &text, &cause), &text);
+    if (printed != 0) {
+        *err = cause;
+        code = printed;
+    }
     if (code == 0 && found->report.calls_over > 0)
         code = M2_E_DIFFERS;
     free(found);

@@ -106,9 +106,10 @@ int op_by_op_write(const struct config *config, const struct op_by_op *found,
     int code;
 
     text_addf(out,
-              "%s: %s, %" PRId64 " steps of %" PRId64 " windows on %s; every "
+              "%s: %s, %" PRId64 " step%s of %" PRId64 " windows on %s; every "
               "op again on %s%s\n",
-              config->name, dtype_word(config), found->steps, found->batch,
+              config->name, dtype_word(config), found->steps,
+              found->steps == 1 ? "" : "s", found->batch,
               found->devices[0].label, found->devices[1].label,
               found->exact ? ", which is the same: no difference is allowed"
                            : "");

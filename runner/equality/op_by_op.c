@@ -12,14 +12,16 @@ static void describe(void *context, const struct m2_view *view,
 static int train(struct side *side, struct mirror *mirror, struct op_by_op *out,
                  struct m2_error *err)
 {
+    int64_t steps = out->steps;
     int code = 0;
 
-    for (int64_t i = 0; code == 0 && i < out->steps; i++) {
-        struct update update;
+    out->steps = 0;
+    while (code == 0 && out->steps < steps) {
+        struct update update = {0};
 
-        mirror_set_step(mirror, i + 1);
+        mirror_set_step(mirror, ++out->steps);
         code = side_step(side, &update, err);
-        if (code == 0 && i == 0)
+        if (out->steps == 1)
             out->batch = update.n;
     }
     out->report = *mirror_report(mirror);

@@ -14,7 +14,8 @@ struct op_by_op {
     struct mirror_report report;
 };
 
-/* 0 whether they agree or not: see report.calls_over. */
+/* 0 whether they agree or not: see report.calls_over.  M2_E_DIVERGED: the first
+ * one's training did, and *out says how they compare until then. */
 int op_by_op_run(const struct equality_request *request, struct op_by_op *out,
                  struct m2_error *err);
 

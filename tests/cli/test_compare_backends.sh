@@ -62,6 +62,13 @@ M2_MOCK=lost-op=30 runs "a side that is lost" 4 \
     compare tiny.yaml ref "$mock" --free-run
 lacks "is named once" "$err" "mock: mock: "
 
+M2_MOCK=nan-op=6 runs "a training that diverges" 1 \
+    compare tiny.yaml "$mock" ref
+contains "ends there" "$err" "is not finite"
+contains "after the step it made" "$out" "1 step of 64 windows"
+contains "and is compared until then" "$out" \
+    "first over its limit: call 3, step 1: linear, y (layers.0.input), row 0,"
+
 runs "a backend that is not there" 4 compare tiny.yaml ref nope
 contains "is not found" "$err" "not found"
 runs "nor is the first" 4 compare tiny.yaml nope ref
