@@ -1,9 +1,12 @@
 /* M2_EMU: how the emulator behaves; M2_EMU_STATS: what it counted. */
 #include "emu.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <limits>
 
 emu_config emu;
 emu_counts emu_count;
@@ -20,13 +23,39 @@ static std::vector<std::string> split(const std::string &text, char at)
     return parts;
 }
 
-/* "rand:7" seeds; gives the part before the colon. */
+/* A whole number from `low` on, decimal or 0x; nothing before or after it. */
+template <class N>
+static bool set_number(const std::string &value, N low, N *out)
+{
+    char *end;
+    unsigned long long number = strtoull(value.c_str(), &end, 0);
+
+    if (value.empty() || !isdigit((unsigned char)value[0]) || *end != '\0' ||
+        number > (unsigned long long)std::numeric_limits<N>::max() ||
+        (N)number < low)
+        return false;
+    *out = (N)number;
+    return true;
+}
+
+static bool set_switch(const std::string &value, bool *out)
+{
+    *out = value == "1";
+    return *out || value == "0";
+}
+
+/* "rand:7" seeds; gives the part before the colon, "" when it is wrong. */
 static std::string take_seed(const std::string &value, std::mt19937 *random)
 {
     auto parts = split(value, ':');
+    unsigned seed;
 
-    if (parts.size() > 1)
-        random->seed((unsigned)atoi(parts[1].c_str()));
+    if (parts.size() == 1)
+        return parts[0];
+    if (parts.size() > 2 || parts[0] != "rand" ||
+        !set_number(parts[1], 0u, &seed))
+        return "";
+    random->seed(seed);
     return parts[0];
 }
 
@@ -69,13 +98,15 @@ static bool add_failure(const std::string &value)
 {
     auto parts = split(value, ':');
     size_t name = parts[0] == "kernel" ? 2 : 1;
+    long call;
+    int error = 0;
 
-    if (parts.size() < name + 1 || parts.size() > name + 2)
+    if (parts.size() < name + 1 || parts.size() > name + 2 ||
+        parts[name - 1].empty() || !set_number(parts[name], 1L, &call) ||
+        (parts.size() == name + 2 && !set_number(parts[name + 1], 1, &error)))
         return false;
     emu.failures.push_back(
-        {name == 2 ? parts[0] + ":" + parts[1] : parts[0],
-         atol(parts[name].c_str()),
-         parts.size() == name + 2 ? atoi(parts[name + 1].c_str()) : 0});
+        {name == 2 ? parts[0] + ":" + parts[1] : parts[0], call, error});
     return true;
 }
 
@@ -90,18 +121,16 @@ bool emu_set(const std::string &key, const std::string &value)
     if (key == "fail")
         return add_failure(value);
     if (key == "replay")
-        emu.replay = value == "1";
-    else if (key == "collect")
-        emu.collect = value == "1";
-    else if (key == "devices")
-        emu.devices = atoi(value.c_str());
-    else if (key == "cc")
-        emu.capability = atoi(value.c_str());
-    else if (key == "mem")
-        emu.memory = strtoull(value.c_str(), NULL, 0);
-    else
-        return false;
-    return true;
+        return set_switch(value, &emu.replay);
+    if (key == "collect")
+        return set_switch(value, &emu.collect);
+    if (key == "devices")
+        return set_number(value, 0, &emu.devices);
+    if (key == "cc")
+        return set_number(value, 10, &emu.capability);
+    if (key == "mem")
+        return set_number(value, (size_t)0, &emu.memory);
+    return false;
 }
 
 /* Before main: a wrong setting must not run as if it were the default. */

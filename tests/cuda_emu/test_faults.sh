@@ -60,4 +60,12 @@ equal "no memory to open: nothing left" "$(left)" ""
 once fail=cudaMalloc:3:2 "$M2RUN" run tiny.yaml device=cuda_emu
 contains "an allocation fails: CUDA's words" said "out of memory"
 equal "an allocation fails: nothing left" "$(left)" ""
+
+# ---- a wrong setting is not the default ----------------------------------------
+
+for bad in bogus=1 devices=x devices=-1 mem=4G cc= cc=9x order=foo order=rand: \
+    order=asc:1 async=x replay=2 fail=cudaMalloc fail=cudaMalloc:0 fail=:1 \
+    fail=cudaMalloc:1:x devices=1,; do
+    runs "M2_EMU=$bad is refused" 86 env M2_EMU=$bad "$M2RUN" devices cuda_emu
+done
 finish
