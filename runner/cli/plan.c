@@ -8,6 +8,8 @@
 #include "cli/command.h"
 #include "cli/run.h"
 #include "schedule/pool.h"
+#include "train/resume.h"
+#include "util/log.h"
 #include "util/memory.h"
 
 void plan_run_name(const struct plan *plan, size_t i, char out[RUN_NAME_SIZE])
@@ -133,6 +135,34 @@ static int name_run(const struct plan *plan, size_t i, int code,
                    (int)(sizeof cause.text - RUN_NAME_SIZE), cause.text);
 }
 
+/* A worker of `run` looks at the same checkpoints before it goes on. */
+static int check_resume(struct plan *plan, size_t i, const char *numerics,
+                        struct m2_error *err)
+{
+    const struct config *config = &plan->resolved.sweep.runs[i].config;
+    const struct record_run *record = &plan->resolved.record.runs[i];
+    const struct run_place place = {plan->root, config->name, record->label,
+                                    record->identity};
+    const struct resume_request request = {
+        .identity = record->identity,
+        .numerics = numerics,
+        .mixed = plan->options->mixed,
+        .needs_best = config->checkpoint.keep_best > 0,
+    };
+    char *active = store_active_path(&place);
+    struct m2_error cause;
+    int code = active == NULL ? m2_fail(&cause, M2_E_MEMORY, "out of memory")
+                              : resume_check(&request, active, &cause);
+
+    free(active);
+    if (code != M2_E_RESULTS)
+        return code == 0 ? 0 : m2_fail(err, code, "%s", cause.text);
+    log_warning("%s", cause.text);
+    plan->runs[i].action = ACTION_REFUSE;
+    plan->n_refused++;
+    return 0;
+}
+
 static int plan_runs(struct plan *plan, struct m2_error *err)
 {
     const struct sweep *sweep = &plan->resolved.sweep;
@@ -147,6 +177,8 @@ static int plan_runs(struct plan *plan, struct m2_error *err)
                             &run->plan, err);
         if (code != 0)
             code = name_run(plan, i, code, err);
+        else if (run->action == ACTION_CONTINUE)
+            code = check_resume(plan, i, planner_numerics(planner), err);
         run->disk_bytes = disk_bytes(&run->plan, config);
         run->seconds = NAN;
     }
@@ -252,6 +284,8 @@ int command_plan(int argc, char **argv)
          "as of run: failed, diverged, oom, all", &options.retry},
         {"fresh", 0, OPTION_FLAG, NULL, "as of run: everything again",
          &options.policy.fresh},
+        {"mixed", 0, OPTION_FLAG, NULL,
+         "as of run: resume under other numerics", &options.mixed},
         {"time", 0, OPTION_FLAG, NULL, "measure steps, estimate hours",
          &options.time},
         {"json", 0, OPTION_FLAG, NULL, "as JSON", &options.json},

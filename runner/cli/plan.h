@@ -13,7 +13,7 @@ struct plan_options {
     const char *results, *retry;
     int64_t jobs; /* 0: as run chooses them */
     struct run_policy policy;
-    bool json, csv, time;
+    bool json, csv, time, mixed;
 };
 
 /* One run of the list, beside sweep.runs and record.runs. */
@@ -42,6 +42,7 @@ struct plan {
     struct run_list published; /* and unfinished: all that is there */
     struct planned_run *runs;
     size_t n_to_do;
+    size_t n_refused;  /* of them, for the numerics of their checkpoints */
     int slots;         /* accelerators that they may use, 0: none */
     int jobs, threads; /* at once; of each, unless the file says otherwise */
     struct plan_needs needs;

@@ -257,6 +257,10 @@ static void print_needs(const struct plan *plan)
     printf("\nto do: %zu of %zu run%s, %d at once on %d thread%s each\n",
            plan->n_to_do, n, n == 1 ? "" : "s", plan->jobs, plan->threads,
            plan->threads == 1 ? "" : "s");
+    if (plan->n_refused > 0)
+        printf("refused: %zu of them, begun under other numerics; --mixed "
+               "goes on with them\n",
+               plan->n_refused);
     print_limit("memory at once", needs->memory, needs->capacity.limit,
                 "in this machine");
     if (needs->device > 0)

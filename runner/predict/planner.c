@@ -206,3 +206,8 @@ int planner_plan(struct planner *planner, const struct config *config,
     add_memory(planner, config, &spec, out);
     return 0;
 }
+
+const char *planner_numerics(const struct planner *planner)
+{
+    return planner->session.numerics;
+}

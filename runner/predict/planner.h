@@ -41,4 +41,7 @@ void planner_free(struct planner *planner);
 int planner_plan(struct planner *planner, const struct config *config,
                  int threads, struct run_plan *out, struct m2_error *err);
 
+/* What may change bits of the last planned run, as session.numerics. */
+const char *planner_numerics(const struct planner *planner);
+
 #endif

@@ -13,12 +13,11 @@
 
 #define HEARTBEAT_S 10
 
-void attempt_free_earlier(struct attempt *attempt)
+void attempt_free_folders(char **folders)
 {
-    for (char **path = attempt->earlier; path != NULL && *path != NULL; path++)
+    for (char **path = folders; path != NULL && *path != NULL; path++)
         free(*path);
-    free(attempt->earlier);
-    attempt->earlier = NULL;
+    free(folders);
 }
 
 void attempt_release(struct attempt *attempt)
@@ -29,7 +28,7 @@ void attempt_release(struct attempt *attempt)
         close(attempt->owner_fd);
     if (attempt->dirfd >= 0)
         close(attempt->dirfd);
-    attempt_free_earlier(attempt);
+    attempt_free_folders(attempt->earlier);
     free(attempt->root);
     free(attempt->name);
     free(attempt->identity);

@@ -56,6 +56,11 @@ struct file_at attempt_file(const struct attempt *attempt, const char *name);
 int attempt_number(const struct attempt *attempt);
 const struct owner *attempt_owner(const struct attempt *attempt);
 
+/* Folders of all attempts in a run's active folder (store_active_path), newest
+ * first; the list ends with NULL and is freed by attempt_free_folders. */
+int attempt_list_folders(const char *active, char ***out, struct m2_error *err);
+void attempt_free_folders(char **folders);
+
 /* Folders of earlier attempts of this run, newest first; the list ends with
  * NULL and belongs to the attempt. */
 char *const *attempt_earlier(const struct attempt *attempt);

@@ -21,8 +21,6 @@ struct attempt {
 /* Name of an attempt's folder. */
 #define ATTEMPT_FORMAT "%04d"
 
-void attempt_free_earlier(struct attempt *attempt);
-
 /* Is what lies at attempt->path the folder that we have open?  After all were
  * removed another process may have begun with the same number. */
 bool attempt_has_its_path(const struct attempt *attempt);

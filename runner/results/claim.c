@@ -7,6 +7,7 @@
 
 #include "results/attempt_private.h"
 #include "util/file.h"
+#include "util/memory.h"
 #include "util/path.h"
 #include "util/timefmt.h"
 
@@ -88,32 +89,45 @@ static int fix_label(struct attempt *attempt, const char *label,
     return code;
 }
 
-/* Lists the attempt folders there are, newest first. */
-static int list_attempts(struct attempt *attempt, int *newest_out,
-                         struct m2_error *err)
+int attempt_list_folders(const char *active, char ***out, struct m2_error *err)
 {
     struct string_list names = {0};
     size_t n = 0;
-    int code = path_list(attempt->active, M2_E_RESULTS, &names, err);
+    char **folders = NULL;
+    int code = path_list(active, M2_E_RESULTS, &names, err);
 
-    attempt_free_earlier(attempt);
-    *newest_out = 0;
     if (code == 0)
-        attempt->earlier = calloc(names.count + 1, sizeof *attempt->earlier);
-    if (code == 0 && attempt->earlier == NULL)
-        code = m2_fail(err, M2_E_MEMORY, "out of memory");
+        folders = memory_zeroed(names.count + 1, sizeof *folders, err);
+    if (code == 0 && folders == NULL)
+        code = M2_E_MEMORY;
     for (size_t i = names.count; code == 0 && i-- > 0;) {
-        int number = store_attempt_number(names.items[i]);
-
-        if (number == 0)
+        if (store_attempt_number(names.items[i]) == 0)
             continue;
-        if (*newest_out == 0)
-            *newest_out = number;
-        attempt->earlier[n] = path_join(attempt->active, names.items[i], err);
-        if (attempt->earlier[n++] == NULL)
+        folders[n] = path_join(active, names.items[i], err);
+        if (folders[n++] == NULL)
             code = M2_E_MEMORY;
     }
     string_list_free(&names);
+    if (code != 0) {
+        attempt_free_folders(folders);
+        return code;
+    }
+    *out = folders;
+    return 0;
+}
+
+/* *newest_out: the number of the newest, 0 when there is none. */
+static int list_attempts(struct attempt *attempt, int *newest_out,
+                         struct m2_error *err)
+{
+    int code;
+
+    attempt_free_folders(attempt->earlier);
+    attempt->earlier = NULL;
+    *newest_out = 0;
+    code = attempt_list_folders(attempt->active, &attempt->earlier, err);
+    if (code == 0 && attempt->earlier[0] != NULL)
+        *newest_out = store_attempt_number(path_basename(attempt->earlier[0]));
     return code;
 }
 

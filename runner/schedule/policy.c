@@ -110,10 +110,11 @@ enum run_action policy_action(const struct run_policy *policy,
 const char *policy_action_name(enum run_action action)
 {
     static const char *const names[] = {
-        [ACTION_START] = "start", [ACTION_CONTINUE] = "continue",
-        [ACTION_ANEW] = "anew",   [ACTION_AGAIN] = "again",
-        [ACTION_SKIP] = "skip",   [ACTION_WAIT] = "wait",
-        [ACTION_LEAVE] = "leave", [ACTION_TAKE_OVER] = "take over",
+        [ACTION_START] = "start",   [ACTION_CONTINUE] = "continue",
+        [ACTION_ANEW] = "anew",     [ACTION_AGAIN] = "again",
+        [ACTION_SKIP] = "skip",     [ACTION_WAIT] = "wait",
+        [ACTION_LEAVE] = "leave",   [ACTION_TAKE_OVER] = "take over",
+        [ACTION_REFUSE] = "refuse",
     };
 
     return names[action];

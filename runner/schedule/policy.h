@@ -13,7 +13,9 @@
  *
  * Where it says wait, --no-wait leaves the run to the others, and --takeover
  * takes it from them.  "run again" moves the published folder to
- * .old/<run>.K, "begin anew" the folders of the attempts. */
+ * .old/<run>.K, "begin anew" the folders of the attempts.  Where the checkpoint
+ * to continue from is of other numerics, and without --mixed, the run is
+ * refused (train/resume.h). */
 #ifndef M2_SCHEDULE_POLICY_H
 #define M2_SCHEDULE_POLICY_H
 
@@ -31,6 +33,7 @@ enum run_action {
     ACTION_WAIT,      /* somebody works on it */
     ACTION_LEAVE,     /* the same, and we do not wait */
     ACTION_TAKE_OVER, /* the same, and we do not care */
+    ACTION_REFUSE,    /* of other numerics: not the state decides */
 };
 
 struct run_policy {

@@ -183,10 +183,8 @@ static int copy_best(const struct attempt *attempt, const char *dir,
 static int go_on(const struct resume_request *request,
                  struct resume_point *point, struct m2_error *err)
 {
-    int code = check_numerics(request, point, err);
+    int code = copy_best(request->attempt, point->dir, err);
 
-    if (code == 0)
-        code = copy_best(request->attempt, point->dir, err);
     if (code != 0)
         return code;
     point->resume.file = &point->file;
@@ -232,13 +230,36 @@ int resume_history(const struct attempt *attempt, struct resume_point *out,
     return code;
 }
 
+/* What to go on from, if it may be gone on from. */
+static int choose(const struct resume_request *request, char *const *folders,
+                  struct resume_point *point, struct m2_error *err)
+{
+    int code = 0;
+
+    for (char *const *dir = folders; code == 0 && *dir != NULL; dir++)
+        code = consider_attempt(request, *dir, point, err);
+    return code == 0 && point->found ? check_numerics(request, point, err)
+                                     : code;
+}
+
 int resume_find(const struct resume_request *request, struct resume_point *out,
                 struct m2_error *err)
 {
-    char *const *earlier = attempt_earlier(request->attempt);
-    int code = 0;
+    int code = choose(request, attempt_earlier(request->attempt), out, err);
 
-    for (char *const *dir = earlier; code == 0 && *dir != NULL; dir++)
-        code = consider_attempt(request, *dir, out, err);
     return code == 0 && out->found ? go_on(request, out, err) : code;
+}
+
+int resume_check(const struct resume_request *request, const char *active,
+                 struct m2_error *err)
+{
+    struct resume_point point = {0};
+    char **folders = NULL;
+    int code = attempt_list_folders(active, &folders, err);
+
+    if (code == 0)
+        code = choose(request, folders, &point, err);
+    attempt_free_folders(folders);
+    resume_free(&point);
+    return code;
 }

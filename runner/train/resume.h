@@ -37,6 +37,12 @@ struct resume_request {
 };
 int resume_find(const struct resume_request *request, struct resume_point *out,
                 struct m2_error *err);
+
+/* Would the next attempt be refused as resume_find refuses it?  `active` is the
+ * run's folder of attempts; request->attempt is not used, nothing is changed.
+ * M2_E_RESULTS with the same reason. */
+int resume_check(const struct resume_request *request, const char *active,
+                 struct m2_error *err);
 void resume_free(struct resume_point *point);
 
 #endif

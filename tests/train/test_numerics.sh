@@ -32,6 +32,23 @@ runs "a run goes on under its own numerics" 0 "$M2RUN" run small.yaml -q \
 equal "which is not mixed" "$(json "$(published whole/small)/run.json" mixed)" \
     false
 export M2_MOCK=numerics=2
+# a plan says before what run will do, and of the same reason
+runs "plan tells what will be refused" 0 "$M2RUN" plan small.yaml \
+    "device=$mock" --results number
+contains "and why" "$err" "was computed by 'mock 1, mock device 0', this process computes by 'mock 2, mock device 0'"
+contains "and what to do" "$out" "refused: 1 of them"
+runs "in a table" 0 "$M2RUN" plan small.yaml "device=$mock" --csv \
+    --results number
+contains "as an action" "$out" ",stopped,refuse,"
+runs "but not with --mixed" 0 "$M2RUN" plan small.yaml "device=$mock" --csv \
+    --results number --mixed
+contains "which goes on" "$out" ",stopped,continue,"
+runs "nor where the numerics are the same" 0 env M2_MOCK=numerics=1 "$M2RUN" \
+    plan small.yaml "device=$mock" --csv --results number
+contains "which goes on, too" "$out" ",stopped,continue,"
+lacks "without a word" "$err" "was computed by"
+equal "a plan changes nothing" "$(ls number/small/.active/????????????)" "0001
+label"
 runs "another numerics number is refused" 6 "$M2RUN" run small.yaml \
     "device=$mock" --results number
 contains "both are named" "$err" "was computed by 'mock 1, mock device 0', this process computes by 'mock 2, mock device 0'"
