@@ -95,8 +95,13 @@ int device_choose(const char *device, struct device_choice *out, char why[256],
                        device);
     if (colon != NULL && !parse_index(colon + 1, &index))
         return m2_fail(err, M2_E_DEVICE,
-                       "device '%s': expected a device number after ':'",
-                       device);
+                       "device '%s': expected a device number, at most %d, "
+                       "after ':'",
+                       device, MAX_INDEX);
+    if (length == 4 && strncmp(device, "auto", length) == 0)
+        return m2_fail(err, M2_E_DEVICE,
+                       "device '%s': auto takes no number; cuda:%d has one",
+                       device, index);
     memcpy(out->backend, device, length);
     out->index = index;
     return 0;

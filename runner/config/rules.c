@@ -66,7 +66,7 @@ static void check_device(const struct rules *rules)
         {"gpu gpu:0 nvidia cudnn", "cuda"},
         {"gpu:1", "cuda:1"},
         {"cpu:0 host x86 native", "cpu"},
-        {"default best any", "auto"},
+        {"default best any auto:0 auto:1", "auto"},
         {"reference", "ref"},
     };
     const char *device = rules->config->device;

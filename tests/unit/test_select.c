@@ -55,7 +55,9 @@ static void other_words_are_device_errors(void **state)
     } cases[] = {
         {"", "device '': no backend named"},
         {":1", "device ':1': no backend named"},
-        {"cpu:", "device 'cpu:': expected a device number after ':'"},
+        {"cpu:", "device 'cpu:': expected a device number, at most 4095, "
+                 "after ':'"},
+        {"auto:1", "device 'auto:1': auto takes no number; cuda:1 has one"},
         {"cuda:-1", "device 'cuda:-1': expected a device number"},
         {"cuda:1.5", "device 'cuda:1.5': expected a device number"},
         {"cuda:4096", "device 'cuda:4096': expected a device number"},
