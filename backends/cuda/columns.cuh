@@ -15,6 +15,12 @@ static __host__ __device__ inline int64_t slab_count(int64_t rows)
     return ceil_div(rows, SLAB_ROWS);
 }
 
+/* The row behind slab k. */
+static __device__ inline int64_t slab_end(int64_t k, int64_t rows)
+{
+    return (k + 1) * SLAB_ROWS < rows ? (k + 1) * SLAB_ROWS : rows;
+}
+
 /* Bytes of the partial sums of a (rows, cols) matrix, n matrices at once. */
 static inline size_t slabs_bytes(const struct handle *h, int64_t rows,
                                  int64_t cols, int n)
@@ -38,10 +44,13 @@ template <class R> static __device__ inline R slab_sum(R value, R *shared)
     return sum;
 }
 
+/* x over columns, y over slabs, which strides by gridDim.y. */
 static inline dim3 slab_grid(int64_t rows, int64_t cols)
 {
+    int64_t slabs = slab_count(rows);
+
     return dim3((unsigned)ceil_div(cols, SLAB_WIDTH),
-                (unsigned)slab_count(rows));
+                (unsigned)(slabs < MAX_GRID_Y ? slabs : MAX_GRID_Y));
 }
 
 static inline dim3 slab_block(void)
@@ -103,16 +112,18 @@ static __global__ void sum_slabs(matrix<R> x, R *__restrict__ part)
 {
     M2_SHARED(R, shared, SLAB_WIDTH * SLAB_HEIGHT);
     int64_t j = blockIdx.x * (int64_t)SLAB_WIDTH + threadIdx.x;
-    int64_t begin = blockIdx.y * (int64_t)SLAB_ROWS;
-    int64_t end = begin + SLAB_ROWS < x.rows ? begin + SLAB_ROWS : x.rows;
-    R sum = 0;
 
-    if (j < x.cols)
-        for (int64_t i = begin + threadIdx.y; i < end; i += SLAB_HEIGHT)
-            sum += x.at(i, j);
-    sum = slab_sum(sum, shared);
-    if (threadIdx.y == 0 && j < x.cols)
-        part[blockIdx.y * x.cols + j] = sum;
+    for (int64_t k = blockIdx.y; k < slab_count(x.rows); k += gridDim.y) {
+        int64_t end = slab_end(k, x.rows), i = k * SLAB_ROWS + threadIdx.y;
+        R sum = 0;
+
+        if (j < x.cols)
+            for (; i < end; i += SLAB_HEIGHT)
+                sum += x.at(i, j);
+        sum = slab_sum(sum, shared);
+        if (threadIdx.y == 0 && j < x.cols)
+            part[k * x.cols + j] = sum;
+    }
 }
 
 static inline size_t column_sums_scratch(const struct handle *h, int64_t rows,

@@ -61,28 +61,35 @@ template <class R> struct dt_gradients {
     double low, high;
     matrix<R> ddt, raw, bias, draw;
     double *part; /* (slabs, H): dbias of each slab of rows */
+
+    /* What dt (i, j) gives to its bias. */
+    __device__ double give(int64_t i, int64_t j) const
+    {
+        double v = (double)raw.at(i, j) + (double)bias.data[j];
+        double value = (double)ddt.at(i, j) * step_slope(v, low, high);
+
+        draw.at(i, j) = (R)value;
+        return value;
+    }
 };
 
 template <class R> static __global__ void step_size_back(dt_gradients<R> g)
 {
     M2_SHARED(double, shared, (SLAB_WIDTH * SLAB_HEIGHT));
     int64_t j = blockIdx.x * (int64_t)SLAB_WIDTH + threadIdx.x;
-    int64_t begin = blockIdx.y * (int64_t)SLAB_ROWS, rows = g.draw.rows;
-    int64_t end = begin + SLAB_ROWS < rows ? begin + SLAB_ROWS : rows;
-    double sum = 0;
+    int64_t rows = g.draw.rows;
 
-    if (j < g.draw.cols)
-        for (int64_t i = begin + threadIdx.y; i < end; i += SLAB_HEIGHT) {
-            double v = (double)g.raw.at(i, j) + (double)g.bias.data[j];
-            double value =
-                (double)g.ddt.at(i, j) * step_slope(v, g.low, g.high);
+    for (int64_t k = blockIdx.y; k < slab_count(rows); k += gridDim.y) {
+        int64_t end = slab_end(k, rows), i = k * SLAB_ROWS + threadIdx.y;
+        double sum = 0;
 
-            g.draw.at(i, j) = (R)value;
-            sum += value;
-        }
-    sum = slab_sum(sum, shared);
-    if (threadIdx.y == 0 && j < g.draw.cols)
-        g.part[blockIdx.y * g.draw.cols + j] = sum;
+        if (j < g.draw.cols)
+            for (; i < end; i += SLAB_HEIGHT)
+                sum += g.give(i, j);
+        sum = slab_sum(sum, shared);
+        if (threadIdx.y == 0 && j < g.draw.cols)
+            g.part[k * g.draw.cols + j] = sum;
+    }
 }
 
 template <class R>

@@ -21,7 +21,8 @@
 #include <utility>
 
 #ifdef M2_CUDA_EMU
-/* So few that small matrices, too, make kernels go round their loops in y. */
+/* So few that small matrices, too, make kernels go round their loops in y, and
+ * that a launch without such a loop fails. */
 constexpr int64_t MAX_GRID_Y = 2;
 /* A static object per use is the array's identity within a block. */
 #define M2_SHARED(type, name, count)                                           \
@@ -49,6 +50,8 @@ static inline cudaError_t m2_launch(void (*kernel)(P...), dim3 grid, dim3 block,
 {
     cudaLaunchConfig_t config = {};
 
+    if (grid.y > MAX_GRID_Y)
+        return cudaErrorInvalidConfiguration;
     config.gridDim = grid;
     config.blockDim = block;
     config.dynamicSmemBytes = bytes;
