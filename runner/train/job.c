@@ -224,10 +224,7 @@ static int train(struct job *job, struct m2_error *err)
 
     int code = trainer_run(&request, job->evaluator, &job->outcome, err);
 
-    /* what a step needs has been taken before the first one */
-    return job->outcome.first_step_s == 0
-               ? session_explain(&job->session, code, err)
-               : code;
+    return session_explain(&job->session, code, err);
 }
 
 /* A stop keeps the attempt for a later one; its record says why. */

@@ -101,14 +101,15 @@ void session_needs(const struct config *config, const struct dataset *dataset,
 }
 
 /* "the run needs 5.2 GiB on cuda:0 (plan), 3.1 GiB are free" */
-static void say_needs(const struct session *session, char *out, size_t size)
+static void say_needs(const struct session *session, const char *when,
+                      char *out, size_t size)
 {
     char needed[NUMBER_TEXT_SIZE], there[NUMBER_TEXT_SIZE];
 
-    snprintf(out, size, "the run needs %s on %s (plan), %s are free",
+    snprintf(out, size, "the run needs %s on %s (plan), %s %s",
              number_print_bytes(session->needs.all, needed),
              device_label(session->device),
-             number_print_bytes(session->free_bytes, there));
+             number_print_bytes(session->free_bytes, there), when);
 }
 
 int session_explain(const struct session *session, int code,
@@ -121,7 +122,7 @@ int session_explain(const struct session *session, int code,
         session->free_bytes == 0 || session_device_is_host(session))
         return code;
     cause = *err;
-    say_needs(session, needs, sizeof needs);
+    say_needs(session, "were free when it began", needs, sizeof needs);
     return m2_fail(err, code, "%s; %.1500s", needs, cause.text);
 }
 
@@ -164,7 +165,7 @@ static int check_free(struct session *session, struct m2_error *err)
     if (now.memory_free_bytes == 0 ||
         session->needs.all <= now.memory_free_bytes)
         return 0;
-    say_needs(session, needs, sizeof needs);
+    say_needs(session, "are free", needs, sizeof needs);
     return m2_fail(err, M2_E_MEMORY, "%s; `m2run plan` tells what for", needs);
 }
 

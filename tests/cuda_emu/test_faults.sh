@@ -52,6 +52,11 @@ equal "no memory: exit code" "$code" 1
 contains "no memory: the plan's number" said "MiB on cuda_emu (plan)"
 contains "no memory: what is free" said "MiB are free"
 equal "no memory: nothing left" "$(left)" ""
+once fail=cudaGraphInstantiate:1:2 "$M2RUN" run tiny.yaml device=cuda_emu
+equal "no memory in the midst: exit code" "$code" 1
+contains "no memory in the midst: the plan's number" said \
+    " on cuda_emu (plan), "
+contains "no memory in the midst: what was free" said "GiB were free"
 once mem=1000000 "$M2RUN" run tiny.yaml device=cuda_emu
 equal "no memory to open: exit code" "$code" 1
 contains "no memory to open: the plan's number" said "KiB on cuda_emu (plan)"

@@ -105,7 +105,7 @@ run mem=20000 "too little memory" 1 device=mock name=small
 contains "with the plan's number" "$err" "on mock (plan), 19.5 KiB are free"
 equal "is the state oom" "$(json "$(published results/small)/run.json" state)" oom
 run mem=2000000000,fail-alloc=5 "an allocation that fails" 1 device=mock name=alloc
-contains "with the plan's number" "$err" "on mock (plan), 1.9 GiB are free; mock: out"
+contains "with the plan's number" "$err" "on mock (plan), 1.9 GiB were free when it began; mock: out"
 equal "is the state oom" "$(json "$(published results/alloc)/run.json" state)" oom
 
 # lost on the way
