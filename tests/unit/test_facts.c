@@ -88,6 +88,7 @@ static void another_slot_is_no_difference(void **state)
             facts_with("BLAS 1, core X", cases[i].facts), &found);
         if (found.n != cases[i].n)
             fail_msg("%s: %zu differences", cases[i].facts, found.n);
+        fact_differences_free(&found);
     }
 }
 
