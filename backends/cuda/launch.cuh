@@ -23,7 +23,10 @@
 #ifdef M2_CUDA_EMU
 /* So few that small matrices, too, make kernels go round their loops in y, and
  * that a launch without such a loop fails. */
-constexpr int64_t MAX_GRID_Y = 2;
+#ifndef M2_EMU_GRID_Y
+#define M2_EMU_GRID_Y 2
+#endif
+constexpr int64_t MAX_GRID_Y = M2_EMU_GRID_Y;
 /* A static object per use is the array's identity within a block. */
 #define M2_SHARED(type, name, count)                                           \
     static char name##_key;                                                    \
